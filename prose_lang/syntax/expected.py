@@ -1,0 +1,133 @@
+"""What to say when a token does not fit: the message, the place, and whether the line before is to blame."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import attrs
+
+from prose_lang.syntax.tokens import KEYWORDS, Token
+from prose_lang.text import Span
+
+_SYMBOLS = {
+    "LPAR": "(", "TIGHT_LPAR": "(", "RPAR": ")", "LBRACK": "[", "RBRACK": "]", "LBRACE": "{", "RBRACE": "}",
+    "COMMA": ",", "COLON": ":", "DOT": ".", "EQ": "=", "PIPE": "|", "INTO": "in",
+}  # fmt: skip
+_OPERATORS = frozenset(
+    {"EQEQ", "NE", "LT", "LE", "GT", "GE", "PLUS", "MINUS", "STAR", "SLASH", "AND", "OR", "NOT", "IN"}
+)
+_COMPARISONS = frozenset({"EQEQ", "NE", "LT", "LE", "GT", "GE"})
+_STATEMENT_ONLY = {
+    "ELSE": "there is no `if` that this `else` belongs to",
+    "ELIF": "there is no `if` that this `elif` belongs to",
+    "CATCH": "there is no `try` that this `catch` belongs to",
+    "FINALLY": "there is no `try` that this `finally` belongs to",
+}
+_ACTIONS = frozenset(
+    {"CALL", "SESSION", "RESUME", "PARALLEL", "REPEAT", "FOR", "LOOP", "DO", "IF", "TRY", "CHOICE"},
+)
+
+
+@attrs.frozen
+class Fault:
+    """What is said of a token that does not fit. `at_header` blames the line before, which lacks its body."""
+
+    code: str
+    message: str
+    span: Span
+    hint: str | None = None
+    at_header: bool = False
+
+
+def describe(
+    text: str,
+    tokens: Sequence[Token],
+    index: int,
+    expected: Mapping[str, int],
+    outside: bool,
+    header: int | None,
+) -> Fault:
+    """The fault of `tokens[index]`, where only `expected` kinds fit.
+
+    `outside` tells that the token begins a line or ends a block; `header` is the index of the first token of the line
+    before it.
+    """
+    token = tokens[index]
+    previous = tokens[index - 1] if index else None
+    if outside and header is not None:
+        fault = _missing_block(tokens, index, expected, header)
+        if fault is not None:
+            return fault
+    span = Span(token.start, token.end)
+    if token.kind == "INDENT" or (
+        expected.keys() <= {"PIPE", "MALFORMED"} and previous is not None and previous.kind == "INDENT"
+    ):
+        return Fault("P111", "this line is indented deeper than the block it stands in", _at(tokens, index),
+                     "indent it like the line above it")  # fmt: skip
+    if token.kind == "NEWLINE" or token.kind == "$END":
+        end = previous.end if previous else token.start
+        if "COLON" in expected and "NEWLINE" not in expected:
+            return Fault("P101", "expected `:` at the end of this line", Span(end, end))
+        if previous is not None and (previous.kind in _OPERATORS or previous.kind == "EQ"):
+            return Fault("P101", f"expected a value after `{previous.text}`", Span(previous.start, end))
+        return Fault("P101", f"this line ends too early{_wanted(expected)}", Span(end, end))
+    if previous is not None and previous.kind in ("LET", "CONST", "AS", "FOR") and token.text in KEYWORDS:
+        return Fault("P101", f"`{token.text}` is a keyword and cannot name a variable", span, "choose another name")
+    if outside and token.kind in _STATEMENT_ONLY:
+        return Fault("P101", _STATEMENT_ONLY[token.kind], span)
+    if "NAME" in expected and "COLON" not in expected and expected.keys() <= {
+        "NAME", "STRING", "SESSION", "RESUME", "MALFORMED", "DEDENT"
+    } and "SESSION" in expected:  # fmt: skip
+        return Fault("P101", "expected `name: value`", span, "the lines below a call bind its inputs")
+    if expected.keys() <= {"OPTION", "MALFORMED", "DEDENT"} and "OPTION" in expected:
+        return Fault("P101", 'expected `option "label":`', span)
+    if token.kind in _ACTIONS and "NAME" in expected:
+        return Fault("P101", f"a `{token.text}` cannot stand inside an expression or a header", span,
+                     f"bind it first: let x = {token.text} …")  # fmt: skip
+    if token.kind == "EQ":
+        return Fault("P101", "`=` does not fit here", span, "compare with `==`; assign with `name = value` on a line")
+    if token.kind in _COMPARISONS and "AND" in expected:
+        return Fault("P101", "comparisons do not chain", span, "write `a < b and b < c`")
+    if previous is not None and previous.kind == "INDENT" and token.kind == "PIPE":
+        return Fault("P101", "there is nothing before this `|`", span)
+    shown = token.text or {"INDENT": "this indentation", "DEDENT": "the end of the block"}.get(token.kind, token.kind)
+    if token.kind == "COMMA" and token.start == token.end:
+        return Fault("P101", f"a line break does not fit here{_wanted(expected)}", Span(token.start, token.start))
+    return Fault("P101", f"`{shown}` does not fit here{_wanted(expected)}", span)
+
+
+def _missing_block(tokens: Sequence[Token], index: int, expected: Mapping[str, int], header: int) -> Fault | None:
+    first = tokens[header]
+    last = next((tokens[k] for k in range(index - 1, header - 1, -1) if tokens[k].kind not in
+                 ("NEWLINE", "DEDENT", "INDENT")), first)  # fmt: skip
+    if expected.keys() == {"INDENT"}:
+        what = "an option" if first.kind == "CHOICE" else "a line"
+        return Fault("P101", f"expected {what} below, indented deeper than this one", Span(first.start, last.end),
+                     at_header=True)  # fmt: skip
+    if "CATCH" in expected and "FINALLY" in expected and first.kind == "TRY":
+        return Fault("P101", "a `try` needs a `catch` or a `finally`", Span(first.start, first.end), at_header=True)
+    return None
+
+
+def _at(tokens: Sequence[Token], index: int) -> Span:
+    """The first token with a width from here on."""
+    for token in tokens[index:]:
+        if token.end > token.start:
+            return Span(token.start, token.end)
+    return Span(tokens[index].start, tokens[index].end)
+
+
+def _wanted(expected: Mapping[str, int]) -> str:
+    """At most a few readable possibilities."""
+    if "NUMBER" in expected:
+        return "; expected a value"
+    if "INTO" in expected:
+        return "; expected `in` and the name of a list"
+    symbols = [f"`{_SYMBOLS[kind]}`" for kind in expected if kind in _SYMBOLS]
+    if "NAME" in expected and len(expected) <= 3:
+        symbols.insert(0, "a name")
+    if "STRING" in expected and len(expected) <= 2:
+        symbols.insert(0, "a string")
+    if 0 < len(symbols) <= 4:
+        return "; expected " + " or ".join(symbols)
+    return ""

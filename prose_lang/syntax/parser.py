@@ -1,0 +1,203 @@
+"""The driver: walks the parse table over the tokens, and goes on after a fault.
+
+Parsing never raises. At every line start the driver keeps a snapshot of its stacks. When a token does not fit, the
+smallest broken line is reported once, the stacks go back to that line's start, a placeholder takes its place, and
+reading resumes at the next line indented no deeper (§9 L9). The trees of all other statements survive.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import attrs
+
+from prose_lang.diagnostics import Diagnostic, sort_diagnostics
+from prose_lang.syntax import nodes as n
+from prose_lang.syntax.builder import Builder
+from prose_lang.syntax.expected import Fault, describe
+from prose_lang.syntax.lexer import MAX_FAULTS, lex, lex_expression
+from prose_lang.syntax.table import Table, table
+from prose_lang.syntax.tokens import Token
+from prose_lang.text import Source, Span
+
+_WORD = re.compile(r"[^\W\d]\w*(?:-+\w+)*")
+
+
+@attrs.frozen(eq=False)
+class Parsed:
+    """A program text's tree, its tokens, and what was wrong.
+
+    `broken` are the spans that placeholders stand for; `broken_words` are the words in them: a name that is unknown
+    only because its declaration could not be read is not a second fault.
+    """
+
+    source: Source
+    span: Span
+    body: n.Body
+    tokens: tuple[Token, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    broken: tuple[Span, ...]
+
+    @property
+    def broken_words(self) -> frozenset[str]:
+        text = self.source.text
+        return frozenset(word for span in self.broken for word in _WORD.findall(text, span.start, span.end))
+
+
+def parse(source: Source, span: Span | None = None, indent: int = 0) -> Parsed:
+    """Parse a program text, the whole of a source or the part in `span`, whose lines are indented by `indent`.
+
+    >>> parsed = parse(Source("-", "let x = 1\\nreturn x\\n"))
+    >>> [type(statement).__name__ for statement in parsed.body.statements]
+    ['Let', 'Return']
+    """
+    span = span or Span(1 if source.text.startswith("\ufeff") else 0, len(source.text))
+    lexed = lex(source, span.start, span.end, indent)
+    run = _Run(source, lexed.tokens, lexed.line_starts)
+    body = run.program()
+    if body is None:
+        body = n.Body(span.start, span.start, ())
+    found = sort_diagnostics([*lexed.diagnostics, *run.diagnostics])
+    broken = [Span(token.start, token.end) for token in lexed.tokens if token.kind == "MALFORMED"]
+    return Parsed(source, span, body, tuple(lexed.tokens), tuple(found), tuple(broken + run.broken))
+
+
+def parse_expression(source: Source, start: int, end: int) -> n.Expression | None:
+    """The expression that a stretch of text is, or None if it is none."""
+    tokens = lex_expression(source, start, end)
+    if not tokens:
+        return None
+    run = _Run(source, tokens, [])
+    expression = run.expression()
+    return None if run.diagnostics else expression
+
+
+class _Run:
+    """One walk over one list of tokens."""
+
+    def __init__(self, source: Source, tokens: list[Token], line_starts: list[int]) -> None:
+        self.source = source
+        self.tokens = tokens
+        self.line_starts = line_starts
+        self.diagnostics: list[Diagnostic] = []
+        self.broken: list[Span] = []
+        self.builder = Builder(source, self.diagnostics.append, self.parse_condition)
+        self.table: Table = table()
+        self.rules = [
+            (rule.origin, rule.size, getattr(self.builder, rule.alias) if rule.alias else None)
+            for rule in self.table.rules
+        ]
+
+    def parse_condition(self, start: int, end: int) -> n.Expression | None:
+        return parse_expression(self.source, start, end)
+
+    def expression(self) -> n.Expression | None:
+        states = [self.table.starts["lone_expression"]]
+        values: list[Any] = []
+        for token in [*self.tokens, Token("$END", 0, 0)]:
+            if self.feed(token, states, values) is not None:
+                return None
+        result: n.Expression = values[0]
+        return result
+
+    def program(self) -> n.Body | None:
+        tokens = self.tokens
+        if not tokens:
+            return None
+        states = [self.table.starts["program"]]
+        values: list[Any] = []
+        starts = iter([*self.line_starts, -1])
+        next_start = next(starts)
+        # The snapshots of the open lines, the outermost first: (token index, states, values, depth of blocks).
+        lines: list[tuple[int, list[int], list[Any], int]] = []
+        depth = 0
+        last = tokens[-1]
+        stream = [*tokens, Token("$END", last.end, last.end)]
+        index = 0
+        while index < len(stream):
+            token = stream[index]
+            previous = lines[-1] if lines else None
+            at_start = index == next_start
+            if at_start:
+                next_start = next(starts)
+                while lines and lines[-1][3] >= depth:
+                    previous = lines.pop() if lines[-1][3] == depth else (lines.pop(), previous)[1]
+                lines.append((index, states[:], values[:], depth))
+            expected = self.feed(token, states, values)
+            if expected is None:
+                depth += (token.kind == "INDENT") - (token.kind == "DEDENT")
+                index += 1
+                continue
+            outside = at_start or token.kind in ("DEDENT", "INDENT", "$END")
+            header = previous if at_start else (lines[-1] if lines else None)
+            fault = describe(self.source.text, stream, index, expected, outside, header[0] if header else None)
+            self.diagnostics.append(Diagnostic(fault.code, fault.message, self.source, fault.span, hint=fault.hint))
+            if len(self.diagnostics) >= MAX_FAULTS or not lines:
+                break
+            back, resume = self.recovery(fault, index, lines, header)
+            states[:], values[:], depth = back[1], list(back[2]), back[3]
+            skipped = stream[back[0] : resume]
+            start = skipped[0].start if skipped else token.start
+            end = max((item.end for item in skipped if item.kind not in ("NEWLINE", "DEDENT")), default=start)
+            self.broken.append(Span(start, end))
+            if self.feed(Token("MALFORMED", start, end), states, values) is not None:
+                break
+            index = resume
+            while next_start != -1 and next_start < index:
+                next_start = next(starts)
+        else:
+            return values[0] if values and isinstance(values[0], n.Body) else None
+        return self.salvage(states, values)
+
+    def salvage(self, states: list[int], values: list[Any]) -> n.Body | None:
+        """The statements that had been read at the outermost level when reading was given up."""
+        pairs = values[0] if values else None
+        return self.builder.statements(pairs) if isinstance(pairs, tuple) and len(pairs) == 2 else None
+
+    def recovery(self, fault: Fault, index: int, lines: list[Any], header: Any) -> tuple[Any, int]:
+        """The snapshot to go back to, and the token at which to go on."""
+        tokens = self.tokens
+        if fault.at_header and header is not None:
+            # A header without its body: the line that we stand at is sound, the one before it is not.
+            return header, index
+        back = lines[-1]
+        while index < len(tokens) and tokens[index].kind not in ("NEWLINE", "MALFORMED", "INDENT"):
+            index += 1
+        if index < len(tokens) and tokens[index].kind != "INDENT":
+            index += 1
+        if index < len(tokens) and tokens[index].kind == "INDENT":
+            depth = 0
+            while index < len(tokens):
+                depth += (tokens[index].kind == "INDENT") - (tokens[index].kind == "DEDENT")
+                index += 1
+                if depth == 0:
+                    break
+        return back, index
+
+    def feed(self, token: Token, states: list[int], values: list[Any]) -> dict[str, int] | None:
+        """Take one token in. None if it fits, else what the state would have taken."""
+        table_states, rules, kind = self.table.states, self.rules, token.kind
+        while True:
+            actions = table_states[states[-1]]
+            action = actions.get(kind)
+            if action is None:
+                return actions
+            if action >= 0:
+                states.append(action)
+                values.append(token)
+                return None
+            origin, size, make = rules[-1 - action]
+            if size == 1:
+                if make is not None:
+                    values[-1] = make(values[-1:])
+                states[-1] = table_states[states[-2]][origin]
+            else:
+                children = values[-size:]
+                del values[-size:]
+                del states[-size:]
+                assert make is not None, "a production of several symbols has an alias"
+                values.append(make(children))
+                states.append(table_states[states[-1]][origin])
+            if kind == "$END" and len(values) == 1 and len(states) == 2 and "$END" not in table_states[states[-1]]:
+                return None
