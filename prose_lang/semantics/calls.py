@@ -1,0 +1,91 @@
+"""Calls: which properties are bindings and which are modifiers (L32), and what a known callee says to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from prose_lang.semantics.modifiers import check_call_modifiers
+from prose_lang.semantics.program import CallPlan, Site, Target
+from prose_lang.semantics.signature import Signature
+from prose_lang.syntax import nodes as n
+from prose_lang.text import Span, nearest
+
+if TYPE_CHECKING:
+    from prose_lang.semantics.resolver import Resolver
+
+#: Always modifiers.
+MODIFIERS = ("retry", "backoff", "timeout")
+#: Modifiers unless the callee declares an input of that name.
+WORDS = ("prompt", "model", "context")
+
+
+def plan_call(target: Target, site: Site, properties: Sequence[n.Property]) -> CallPlan:
+    """Sort the properties of a call; of a name that is bound twice the first counts."""
+    bindings: dict[str, n.Property] = {}
+    modifiers: dict[str, n.Property] = {}
+    words: dict[str, n.Property] = {}
+    for item in properties:
+        kind = modifiers if item.name in MODIFIERS else words if item.name in WORDS else bindings
+        kind.setdefault(item.name, item)
+    return CallPlan(target, site, tuple(bindings.items()), modifiers, words)
+
+
+def check_call(resolver: Resolver, call: n.Call, plan: CallPlan) -> None:
+    """Check a call against what is known of its callee. What a slot is bound to is known only when it runs."""
+    check_call_modifiers(resolver.report, plan.modifiers)
+    target = plan.target
+    if target.slot is not None or target.variable is not None or not target.static:
+        return
+    signature = resolver.environment.signature(target.name)
+    if signature is None:
+        return
+    for name in MODIFIERS:
+        item = plan.modifiers.get(name)
+        if item is not None and signature.parameter(name) is not None:
+            resolver.report(
+                "P209",
+                f"`{name}` is a modifier of every call, but `{target.name}` declares an input of that name",
+                Span(item.start, item.name_end),
+                hint="rename the input",
+            )
+    if call.arguments is not None:
+        check_positional(resolver, call, call.arguments, plan, signature)
+    else:
+        _check_bindings(resolver, plan, signature)
+
+
+def check_positional(
+    resolver: Resolver, node: n.Node, arguments: Sequence[n.Expression], plan: CallPlan, signature: Signature
+) -> None:
+    """`f(a, b)`: arguments bind to the declared inputs in their order (L13a)."""
+    names = signature.names
+    if len(arguments) > len(names):
+        wanted = ", ".join(names) or "nothing"
+        resolver.report("P210", f"`{plan.target.name}` takes {wanted}; {len(arguments)} values given", node)
+        return
+    given = {*names[: len(arguments)], *(name for name, _ in plan.bindings), *plan.words}
+    _missing(resolver, plan, signature, given)
+
+
+def _check_bindings(resolver: Resolver, plan: CallPlan, signature: Signature) -> None:
+    if not signature.open:
+        for name, item in plan.bindings:
+            if signature.parameter(name) is None:
+                close = nearest(name, signature.names)
+                hint = f"did you mean `{close[0]}`?" if close else None
+                if hint is None and signature.names:
+                    hint = "it takes " + ", ".join(signature.names)
+                resolver.report(
+                    "P210", f"`{plan.target.name}` has no input `{name}`", Span(item.start, item.name_end), hint=hint
+                )
+    _missing(resolver, plan, signature, {*(name for name, _ in plan.bindings), *plan.words})
+
+
+def _missing(resolver: Resolver, plan: CallPlan, signature: Signature, given: set[str]) -> None:
+    missing = [p.name for p in signature.parameters if p.required and p.name not in given]
+    site = plan.site.span
+    broken = any(span.start < site.end and site.start < span.end for span in resolver.parsed.broken)
+    if missing and not broken:
+        words = ", ".join(f"`{name}`" for name in missing)
+        resolver.report("P203", f"the call of `{plan.target.name}` does not give {words}", plan.target.span)

@@ -1,0 +1,70 @@
+"""From an entry of a document to a checked, immutable Program."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from prose_lang.diagnostics import sort_diagnostics
+from prose_lang.documents.model import Document, Entry
+from prose_lang.semantics.environment import Environment, Nothing
+from prose_lang.semantics.program import Base, Program
+from prose_lang.semantics.resolver import Resolver
+from prose_lang.semantics.signature import Parameter, Signature
+from prose_lang.syntax import Parsed, parse
+from prose_lang.text import Span
+
+
+def analyze(document: Document, entry: Entry | None = None, environment: Environment | None = None) -> Program:
+    """Parse and check the body of an entry. Never raises for faults of the text: they are in `diagnostics`."""
+    entry = entry or document.main
+    parsed = parse_body(document, entry)
+    resolver = Resolver(document, entry, parsed, environment or Nothing())
+    if parsed.body.statements:
+        resolver.resolve(parsed.body)
+    bases = tuple(resolver.bases.values())
+    return Program(
+        document=document,
+        entry=entry,
+        source=document.source,
+        body=parsed.body if entry.body is not None else None,
+        cells=resolver.cells,
+        bases=bases,
+        initial=tuple(resolver.initial),
+        reads=MappingProxyType(resolver.reads),
+        config_reads=frozenset(resolver.config_reads),
+        writes=MappingProxyType(resolver.writes),
+        aliases=MappingProxyType(resolver.aliases),
+        sites=MappingProxyType(resolver.sites),
+        calls=MappingProxyType(resolver.calls),
+        conditions=MappingProxyType(resolver.conditions),
+        collects=frozenset(resolver.collects),
+        growing=frozenset(resolver.growing),
+        latest=MappingProxyType(resolver.latest),
+        items=MappingProxyType(resolver.items),
+        blocks=MappingProxyType(resolver.blocks),
+        uses=MappingProxyType(resolver.uses),
+        signature=entry_signature(entry, bases),
+        diagnostics=tuple(sort_diagnostics([*parsed.diagnostics, *resolver.diagnostics])),
+    )
+
+
+def parse_body(document: Document, entry: Entry) -> Parsed:
+    """The tree of an entry's body; an empty one if it has none."""
+    if entry.body is None:
+        return parse(document.source, Span(0, 0))
+    return parse(document.source, entry.body.span, entry.body.indent)
+
+
+def entry_signature(entry: Entry, bases: tuple[Base, ...] = ()) -> Signature:
+    """What a call of an entry may bind: slots, inputs and config keys by name, implicit inputs as optional ones."""
+    parameters = [Parameter(slot.name, required=True) for slot in entry.slots]
+    parameters += [
+        Parameter(item.name, required=not (item.optional or item.has_default), type=item.type) for item in entry.inputs
+    ]
+    parameters += [Parameter(item.name, required=False, type=item.type) for item in entry.config]
+    known = {parameter.name for parameter in parameters}
+    parameters += [
+        Parameter(base.name, required=False) for base in bases if base.kind == "implicit" and base.name not in known
+    ]
+    outputs = entry.outputs if entry.kind != "pattern" else None
+    return Signature(tuple(parameters), open=entry.open_inputs and entry.body is None, outputs=outputs or None)

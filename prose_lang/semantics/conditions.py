@@ -1,0 +1,71 @@
+"""Conditions, compiled to the layers that can decide them (L30)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prose_lang.conditions import Parse, Rule, exact_form, mentioned, read_rules, root
+from prose_lang.semantics.program import ConditionPlan, Site
+from prose_lang.syntax import nodes as n
+from prose_lang.syntax import parse_expression
+
+if TYPE_CHECKING:
+    from prose_lang.semantics.resolver import Resolver
+
+
+def plan_condition(resolver: Resolver, condition: n.Condition, site: Site, labels: tuple[str, ...]) -> None:
+    """Work out which layers can decide a condition where it stands, and resolve the names they read."""
+
+    def parse(start: int, end: int) -> n.Expression | None:
+        return parse_expression(resolver.source, start, end)
+
+    expression = condition.expression
+    if expression is not None and not resolver.names_resolve(expression):
+        expression = None
+    rules: tuple[Rule, ...] = ()
+    if expression is not None:
+        resolver.expression(expression)
+    elif not labels:
+        rules = tuple(rule for rule in read_rules(condition, parse) if _reads_names(resolver, rule))
+        for rule in rules:
+            for operand in rule.operands:
+                resolver.expression(operand)
+            if rule.layer == "verdict":
+                _latest(resolver, rule)
+    decided = (expression is not None and not labels) or (bool(rules) and rules[-1].total)
+    reads = () if decided else _shown_to_judge(resolver, condition, parse)
+    hint = None if decided else exact_form(condition, parse, resolver.known_names())
+    resolver.conditions[condition] = ConditionPlan(condition.text, site, expression, rules, reads, labels, hint)
+
+
+def _reads_names(resolver: Resolver, rule: Rule) -> bool:
+    names = (root(operand) for operand in rule.operands)
+    return all(name is None or resolver.lookup(name) is not None or name == "config" for name in names)
+
+
+def _latest(resolver: Resolver, rule: Rule) -> None:
+    """A verdict's operand that names a slot means the slot's latest result (§9 L30.3): give that a cell."""
+    for operand in rule.operands:
+        cell = resolver.reads.get(operand) if isinstance(operand, n.Name) else None
+        if cell is not None and any(base.cell == cell and base.kind == "slot" for base in resolver.bases.values()):
+            resolver.latest.setdefault(cell, resolver.cell())
+
+
+def _shown_to_judge(resolver: Resolver, condition: n.Condition, parse: Parse) -> tuple[tuple[str, n.Expression], ...]:
+    """The values that the text names; if it names none, the frame's own variables (§9 L30.5)."""
+    found: list[tuple[str, n.Expression]] = []
+    slots = {base.name for base in resolver.bases.values() if base.kind == "slot"}
+    for text, expression in mentioned(condition, parse).items():
+        name = root(expression)
+        if name is None or resolver.lookup(name) is None:
+            continue
+        if name in slots and resolver.scope.find(name) is None:
+            continue  # a reference to a service tells a judge nothing
+        resolver.expression(expression)
+        found.append((text, expression))
+    if not found:
+        for variable in resolver.scope.own_frame().names.values():
+            node = n.Name(condition.start, condition.start, variable.name)
+            resolver.reads[node] = variable.cell
+            found.append((variable.name, node))
+    return tuple(found)
