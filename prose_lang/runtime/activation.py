@@ -1,0 +1,140 @@
+"""Activations: one running body of a program, and what all of a run's activations share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import TYPE_CHECKING, Any
+
+from prose_lang.diagnostics import RunError
+from prose_lang.runtime.effects import Effect, Service
+from prose_lang.runtime.place import Place
+from prose_lang.values import Value
+
+if TYPE_CHECKING:
+    from prose_lang.runtime.compiler.code import Code, Frame
+
+#: Python frames that may stack up before the walk goes on in a task of its own, whose stack is fresh.
+MAX_STACK = 250
+
+Perform = Callable[[Effect], Awaitable[Any]]
+
+
+class Home:
+    """What the activations of one bound program share: its code, and what its names call."""
+
+    __slots__ = ("callees", "code", "find")
+
+    def __init__(self, code: Code, find: Callable[[str], Service | None]) -> None:
+        self.code = code
+        self.find = find
+        self.callees: dict[str, Service | None] = {}
+
+    def callee(self, name: str) -> Service | None:
+        """What a name calls besides slots, variables and blocks."""
+        if name not in self.callees:
+            self.callees[name] = self.find(name)
+        return self.callees[name]
+
+
+class Activation:
+    """One body in execution. `indices` are those of the loops and branches that are open, outermost first.
+
+    `prefix` is the address of the call that started it, `order` that call's place in program order. `template` is the
+    frame that the bodies of blocks start from, `inherited` the inputs without a default, which nested instances may
+    take by name (L7). `stack` counts the Python frames below it, roughly.
+    """
+
+    __slots__ = ("depth", "home", "indices", "inherited", "order", "prefix", "run", "stack", "template")
+
+    def __init__(
+        self,
+        run: Run,
+        home: Home,
+        prefix: str = "",
+        order: tuple[int, ...] = (),
+        indices: tuple[int, ...] = (),
+        depth: int = 0,
+        stack: int = 0,
+    ) -> None:
+        self.run = run
+        self.home = home
+        self.prefix = prefix
+        self.order = order
+        self.indices = indices
+        self.depth = depth
+        self.stack = stack
+        self.template: Frame = []
+        self.inherited: Mapping[str, Value] = {}
+
+    def branch(self, indices: tuple[int, ...]) -> Activation:
+        """The same body in a branch or pass with indices of its own: a task of its own, so with a fresh stack."""
+        made = Activation(self.run, self.home, self.prefix, self.order, indices, self.depth, self.home.code.weight)
+        made.template = self.template
+        made.inherited = self.inherited
+        return made
+
+    def below(self, home: Home, prefix: str, order: tuple[int, ...], place: Place) -> Activation:
+        """The activation of a block or pattern called from here. P307 beyond the run's ceiling."""
+        depth = self.depth + 1
+        if depth > self.run.max_depth:
+            place.fail("P307", f"calls are nested more than {self.run.max_depth} deep")
+        return Activation(self.run, home, prefix, order, (), depth, self.stack + home.code.weight)
+
+    async def descend(self, work: Coroutine[Any, Any, Any]) -> Any:
+        """Run the walk of this activation; in a task of its own where the stack has grown tall.
+
+        A task that is cancelled while it waits for another cancels that one and waits until it has ended.
+        """
+        if self.stack <= MAX_STACK:
+            return await work
+        self.stack = self.home.code.weight
+        return await asyncio.create_task(work)
+
+
+class Run:
+    """One execution: what performs its effects, its ceilings, and where its warnings and decisions go.
+
+    The engine makes one for each execution and fills in the performers; nothing here is shared with another run.
+    """
+
+    def __init__(
+        self,
+        *,
+        run_id: str,
+        strict: bool,
+        max_depth: int,
+        max_passes: int,
+        judge: Service | None,
+        rules: Mapping[str, Callable[..., bool]],
+        on_warning: Callable[[Place, str, str], None],
+        on_decision: Callable[..., None] | None,
+        on_event: Callable[[str, Activation, Any], None] | None,
+    ) -> None:
+        self.run_id = run_id
+        self.strict = strict
+        self.max_depth = max_depth
+        self.max_passes = max_passes
+        self.judge = judge
+        self.rules = rules
+        self.on_warning = on_warning
+        self.on_decision = on_decision
+        self.on_event = on_event
+        self.perform: Perform = _unset
+        self.perform_composite: Perform = _unset
+        self.links: dict[Any, Any] = {}
+
+    def warn(self, place: Place, code: str, message: str) -> None:
+        """A warning event; under `--strict` the error of that code."""
+        if self.strict:
+            place.fail(code, message)
+        self.on_warning(place, code, message)
+
+    def note(self, what: str, activation: Activation, detail: Any) -> None:
+        """Something worth a line in the trace that is neither a call nor a decision."""
+        if self.on_event is not None:
+            self.on_event(what, activation, detail)
+
+
+async def _unset(effect: Effect) -> Any:
+    raise RunError("P410", "the run has no performer")

@@ -1,0 +1,285 @@
+"""Conditions at run time (L30): the layers in their order, and every decision in the trace with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from prose_lang.conditions import (
+    BOOLEAN_FIELDS,
+    TEXT_FIELDS,
+    Answer,
+    Chosen,
+    QuestionTooLarge,
+    choice_question,
+    decide_choice,
+    question,
+    read_answer,
+    read_choice,
+)
+from prose_lang.conditions.rule import Rule
+from prose_lang.diagnostics import RunError, ServiceError
+from prose_lang.runtime.compiler.code import Frame
+from prose_lang.runtime.effects import Ask, Call
+from prose_lang.runtime.place import Place
+from prose_lang.semantics import ConditionPlan
+from prose_lang.syntax import nodes as n
+from prose_lang.values import ServiceRef, truth
+from prose_lang.values import Value as AnyValue
+
+if TYPE_CHECKING:
+    from prose_lang.runtime.compiler.compiler import Compiler
+
+_DECISION_FIELDS = frozenset((*BOOLEAN_FIELDS, *TEXT_FIELDS))
+
+
+class Decider(NamedTuple):
+    """A compiled condition: `quick` where nothing can wait, else `decide`."""
+
+    quick: Callable[[Frame], bool]
+    decide: Callable[[Frame], Awaitable[Any]]
+    waits: bool
+
+
+def compile_condition(c: Compiler, plan: ConditionPlan) -> Decider:
+    """The decider of a condition; of a choice it gives the label instead of a truth value."""
+    return _Condition(c, plan).decider()
+
+
+class _Condition:
+    def __init__(self, c: Compiler, plan: ConditionPlan) -> None:
+        self.plan = plan
+        self.place = Place(c.program.source, plan.site.span)
+        self.expression = c.expression(plan.expression) if plan.expression is not None else None
+        self.names = _names_in(plan.expression) if plan.expression is not None else ()
+        self.readers = [c.expression(name) for name in self.names]
+        self.rules = [(rule, self.operands(c, rule)) for rule in plan.rules]
+        self.reads = [(label, c.expression(expression)) for label, expression in plan.reads]
+
+    def decider(self) -> Decider:
+        if self.plan.labels:
+            return Decider(self.never_quick, self.choose, waits=True)
+        expression = self.expression
+        if expression is not None and not expression.waits:
+            return Decider(self.by_expression, self.decide, waits=False)
+        total = bool(self.rules) and self.rules[-1][0].total and expression is None
+        return Decider(self.by_total_rule if total else self.never_quick, self.decide, waits=not total)
+
+    def operands(self, c: Compiler, rule: Rule) -> list[Callable[[Frame], Any]]:
+        getters = []
+        for operand in rule.operands:
+            run = c.expression(operand).run
+            if rule.layer == "verdict" and isinstance(operand, n.Name):
+                run = _verdict_of(c, operand, run)
+            getters.append(run)
+        return getters
+
+    # --- layers 0 to 4 -----------------------------------------------------------------------------------------------
+
+    def never_quick(self, f: Frame) -> bool:
+        raise AssertionError("a condition that may wait is decided by `decide`")
+
+    def by_host(self, f: Frame) -> bool | None:
+        """Layer 0: a rule that the embedder registered for this text."""
+        rules = f[0].run.rules
+        if not rules:
+            return None
+        program = f[0].home.code.program
+        predicate = rules.get(f"{program.entry.name}: {self.plan.text}") or rules.get(self.plan.text)
+        if predicate is None:
+            return None
+        values = self.shown(f)
+        holds = bool(predicate(values))
+        self.decided(f, "host", holds, values, "the host's rule")
+        return holds
+
+    def by_expression(self, f: Frame) -> bool:
+        """Layer 1: the truth of the expression that the whole text is."""
+        host = self.by_host(f)
+        if host is not None:
+            return host
+        assert self.expression is not None
+        holds = truth(self.expression.run(f))
+        self.by_expression_decided(f, holds)
+        return holds
+
+    def by_expression_decided(self, f: Frame, holds: bool) -> None:
+        record = f[0].run.on_decision
+        if record is not None:
+            values = [reader.run(f) for reader in self.readers]
+            record(self.plan, f[0], "expression", holds, (self.names, values), None)
+
+    def by_total_rule(self, f: Frame) -> bool:
+        host = self.by_host(f)
+        if host is not None:
+            return host
+        holds = self.by_rules(f)
+        assert holds is not None, "a total rule always decides"
+        return holds
+
+    def by_rules(self, f: Frame) -> bool | None:
+        """Layers 2 to 4; None leaves the judge, or a predicate given as criteria."""
+        for rule, getters in self.rules:
+            values = [get(f) for get in getters]
+            if rule.layer == "criteria" and isinstance(values[0], ServiceRef):
+                return None
+            found = rule.decide(values)
+            if found is not None:
+                if found.warning is not None:
+                    f[0].run.warn(self.place, "P304", found.warning)
+                shown = {part.text: value for part, value in zip(rule.parts, values, strict=True)}
+                self.decided(f, rule.layer, found.holds, shown, found.reason)
+                return found.holds
+        return None
+
+    async def decide(self, f: Frame) -> bool:
+        host = self.by_host(f)
+        if host is not None:
+            return host
+        if self.expression is not None:
+            value = await self.expression.run(f) if self.expression.waits else self.expression.run(f)
+            self.by_expression_decided(f, truth(value))
+            return truth(value)
+        holds = self.by_rules(f)
+        if holds is not None:
+            return holds
+        holds = await self.by_predicate(f)
+        if holds is not None:
+            return holds
+        answer = await self.ask(f, question, read_answer)
+        assert isinstance(answer, Answer)
+        return answer.holds
+
+    async def by_predicate(self, f: Frame) -> bool | None:
+        """Criteria given as a function or a service decide themselves (L30.4)."""
+        for rule, getters in self.rules:
+            if rule.layer != "criteria":
+                continue
+            criteria = getters[0](f)
+            if not isinstance(criteria, ServiceRef):
+                continue
+            service, subject = criteria.target, getters[1](f)
+            names = service.signature.names
+            inputs = {} if subject is None else {names[0] if names else "result": subject}
+            here = f[0]
+            effect = Call(self.plan.site, here, here.indices, service, inputs)
+            result = await (here.run.perform_composite(effect) if service.composite else here.run.perform(effect))
+            if not isinstance(result, bool):
+                raise ServiceError(
+                    "P402",
+                    f"the predicate `{service.name}` gave no boolean",
+                    source=self.place.source,
+                    span=self.place.span,
+                    service=service.name,
+                )
+            self.decided(f, "criteria", result, {rule.parts[1].text: subject}, f"the predicate {service.name}")
+            return result
+        return None
+
+    # --- the judge (L30.5, L31) --------------------------------------------------------------------------------------
+
+    async def choose(self, f: Frame) -> str:
+        labels = self.plan.labels
+        host = f[0].run.rules.get(self.plan.text) if f[0].run.rules else None
+        if host is not None:
+            label = str(host(self.shown(f)))
+            if label in labels:
+                self.decided(f, "host", label, self.shown(f), "the host's rule")
+                return label
+        if self.expression is not None:
+            value = await self.expression.run(f) if self.expression.waits else self.expression.run(f)
+            chosen = decide_choice(value, labels)
+            if chosen is not None:
+                self.decided(f, "value", chosen, {self.plan.text: value}, "its value is the label")
+                return chosen
+
+        def asked(text: str, values: dict[str, AnyValue]) -> dict[str, AnyValue]:
+            return choice_question(text, values, labels)
+
+        answer = await self.ask(f, asked, lambda found: read_choice(found, labels))
+        assert isinstance(answer, Chosen)
+        return answer.label
+
+    def shown(self, f: Frame) -> dict[str, AnyValue]:
+        """The values that the text names."""
+        values = {label: value.run(f) for label, value in self.reads if not value.waits}
+        values.update({name.id: reader.run(f) for name, reader in zip(self.names, self.readers, strict=True)})
+        return values
+
+    async def ask(self, f: Frame, pose: Callable[..., Any], read: Callable[[Any], Any]) -> Any:
+        """Ask the judge; an answer of another shape is asked for once more, then P402."""
+        here = f[0]
+        run = here.run
+        judge = run.judge
+        if judge is None:
+            raise RunError(
+                "P403",
+                f"no rule decides “{self.plan.text}”, and there is no judge to ask",
+                source=self.place.source,
+                span=self.place.span,
+                hint=f"an exact form: {self.plan.hint}" if self.plan.hint else "bind a judge, or write an expression",
+            )
+        values = {label: await value.run(f) if value.waits else value.run(f) for label, value in self.reads}
+        try:
+            inputs = pose(self.plan.text, values)
+        except QuestionTooLarge as error:
+            raise self.unusable(judge.name, str(error)) from None
+        for _ in range(2):
+            effect = Ask(self.plan.site, here, here.indices, judge, inputs)
+            found = await (run.perform_composite(effect) if judge.composite else run.perform(effect))
+            answer = read(found)
+            if answer is not None:
+                outcome = answer.holds if isinstance(answer, Answer) else answer.label
+                self.decided(f, "judge", outcome, values, answer.reason)
+                return answer
+        wanted = "{choice, reason}" if self.plan.labels else "{holds, reason}"
+        raise self.unusable(judge.name, f"the judge's answer is not {wanted}, twice")
+
+    def unusable(self, judge: str, message: str) -> ServiceError:
+        return ServiceError(
+            "P402", message, source=self.place.source, span=self.place.span, service=judge,
+            hint='a judge answers {"holds": true, "reason": "…"}',
+        )  # fmt: skip
+
+    def decided(self, f: Frame, layer: str, outcome: Any, values: Any, reason: str | None) -> None:
+        record = f[0].run.on_decision
+        if record is not None:
+            record(self.plan, f[0], layer, outcome, values, reason)
+
+
+def _names_in(expression: n.Expression) -> Sequence[n.Name]:
+    """The names that an expression reads, each once."""
+    found: dict[str, n.Name] = {}
+    stack: list[n.Node] = [expression]
+    from prose_lang.syntax.visiting import children
+
+    while stack:
+        node = stack.pop()
+        if isinstance(node, n.Invoke):
+            stack.extend(node.arguments)
+            continue
+        if isinstance(node, n.Name):
+            found.setdefault(node.id, node)
+        stack.extend(children(node))
+    return tuple(found.values())
+
+
+def _verdict_of(c: Compiler, operand: n.Name, run: Callable[[Frame], Any]) -> Callable[[Frame], Any]:
+    """What a verdict is read from: of a slot its latest result, of a variable its value.
+
+    A value that was the single output of its service, and is a decision by that output's name, is one again.
+    """
+    cell = c.program.reads.get(operand)
+    latest = c.program.latest.get(cell) if cell is not None else None
+    if latest is not None:
+        return lambda f: f[latest]
+    alias = c.program.aliases.get(cell) if cell is not None else None
+    if alias is None:
+        return run
+
+    def with_alias(f: Frame) -> Any:
+        value = run(f)
+        name = f[alias]
+        return {name: value} if name in _DECISION_FIELDS else value
+
+    return with_alias

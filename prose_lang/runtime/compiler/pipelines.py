@@ -1,0 +1,94 @@
+"""Pipelines (L28): `| map:`, `| filter:`, `| reduce(acc, x):` one item after the other, `| pmap:` all at once."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from prose_lang.runtime.compiler.code import Frame, Step, Value
+from prose_lang.runtime.compiler.loops import BREATH
+from prose_lang.runtime.compiler.statements import value_of
+from prose_lang.runtime.parallel import join
+from prose_lang.runtime.place import Place
+from prose_lang.syntax import nodes as n
+from prose_lang.values import kind_of
+
+if TYPE_CHECKING:
+    from prose_lang.runtime.compiler.compiler import Compiler
+
+
+def compile_pipeline(c: Compiler, node: n.Pipeline) -> Value:
+    """The stages one after the other, each over the whole list that the one before gave."""
+    source = c.value(node.source)
+    stages = [_Stage(c, stage) for stage in node.stages]
+    place = c.place(node.source)
+
+    async def run(f: Frame) -> Any:
+        value = await source.run(f) if source.waits else source.run(f)
+        for stage in stages:
+            value = await stage.run(f, value, place)
+        return value
+
+    return Value(run, waits=True)
+
+
+class _Stage:
+    """One compiled stage."""
+
+    def __init__(self, c: Compiler, stage: n.Stage) -> None:
+        self.kind = stage.kind
+        self.place = c.place(stage)
+        self.step: Step = c.body(stage.body)
+        self.cells = [c.program.writes[name] for name in stage.names] or [c.program.items[stage]]
+
+    async def run(self, f: Frame, value: Any, source: Place) -> Any:
+        if not isinstance(value, list):
+            shown = "null" if value is None else f"a {kind_of(value)}"
+            source.fail("P302", f"`| {self.kind}:` runs over a list, not over {shown}")
+        match self.kind:
+            case "reduce":
+                return await self.reduce(f, value)
+            case "pmap":
+                joined = await join(lambda number: self.one(f, number, value[number]), len(value))
+                if joined.errors:
+                    raise joined.errors[min(joined.errors)]
+                return joined.values
+            case "filter":
+                kept = []
+                for number, item in enumerate(value):
+                    if await self.one(f, number, item):
+                        kept.append(item)
+                    await _breathe(number)
+                return kept
+            case _:
+                made = []
+                for number, item in enumerate(value):
+                    made.append(await self.one(f, number, item))
+                    await _breathe(number)
+                return made
+
+    async def one(self, f: Frame, number: int, *values: Any) -> Any:
+        """One step with its own frame; its names hold `values`."""
+        frame = f.copy()
+        frame[0] = f[0].branch((*f[0].indices, number))
+        for cell, value in zip(self.cells, values, strict=True):
+            frame[cell] = value
+        completion = self.step.run(frame)
+        if self.step.waits:
+            completion = await completion
+        return value_of(completion)
+
+    async def reduce(self, f: Frame, items: list[Any]) -> Any:
+        """Starts with the first item; an empty list gives null (§9 L28)."""
+        if not items:
+            return None
+        found = items[0]
+        for number, item in enumerate(items[1:], start=1):
+            found = await self.one(f, number, found, item)
+            await _breathe(number)
+        return found
+
+
+async def _breathe(number: int) -> None:
+    if number and not number % BREATH:
+        await asyncio.sleep(0)

@@ -1,0 +1,163 @@
+"""Effects: the only way in which the walk reaches the world. Handlers perform them (`handlers/`).
+
+An effect is made once for each dynamic call and carries what is needed to do it, to record it and to find it
+again: its address (L35). It doubles as the record of what came of it, so that tracing costs no second object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import Any, NamedTuple, Protocol
+
+from prose_lang.semantics.signature import Signature
+from prose_lang.text import Source, Span
+
+
+class Usage:
+    """What calls consumed. Cost is in US dollars; None means unknown, which is not 0."""
+
+    __slots__ = ("calls", "cost", "tokens_in", "tokens_out")
+
+    def __init__(self, calls: int = 0, tokens_in: int = 0, tokens_out: int = 0, cost: float | None = 0.0) -> None:
+        self.calls = calls
+        self.tokens_in = tokens_in
+        self.tokens_out = tokens_out
+        self.cost = cost
+
+    def add(self, other: Usage) -> None:
+        """Count another usage in; an unknown cost makes the sum unknown."""
+        self.calls += other.calls
+        self.tokens_in += other.tokens_in
+        self.tokens_out += other.tokens_out
+        self.cost = None if self.cost is None or other.cost is None else self.cost + other.cost
+
+    def as_json(self) -> dict[str, Any]:
+        return {"calls": self.calls, "tokens_in": self.tokens_in, "tokens_out": self.tokens_out, "cost": self.cost}
+
+    def __repr__(self) -> str:
+        return f"Usage({self.as_json()})"
+
+
+class Modifiers(NamedTuple):
+    """The modifiers of a call (L32). `retry` counts further attempts; `timeout` is seconds per attempt."""
+
+    retry: int = 0
+    backoff: str = "none"
+    timeout: float | None = None
+    prompt: str | None = None
+    model: str | None = None
+    context: Any = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Only what was set."""
+        plain: dict[str, Any] = {}
+        if self.retry:
+            plain["retry"] = self.retry
+        if self.backoff != "none":
+            plain["backoff"] = self.backoff
+        for name in ("timeout", "prompt", "model", "context"):
+            value = getattr(self, name)
+            if value is not None:
+                plain[name] = value
+        return plain
+
+
+NO_MODIFIERS = Modifiers()
+
+
+class Site(Protocol):
+    """Where in a program an effect comes from: its place in the text and the template of its address."""
+
+    @property
+    def source(self) -> Source: ...
+    @property
+    def span(self) -> Span: ...
+    def address(self, prefix: str, indices: tuple[int, ...]) -> str:
+        """The address of the dynamic occurrence (L35)."""
+
+    def order(self, indices: tuple[int, ...]) -> tuple[int, ...]:
+        """A key that sorts occurrences in program order."""
+
+
+class Effect:
+    """What calls and questions to a judge have in common.
+
+    `value` or `error` is set once it is done; `attempt` counts from 1 while it runs; times are the clock's seconds.
+    `number` is the start order within the run.
+    """
+
+    __slots__ = (
+        "attempt",
+        "error",
+        "indices",
+        "inputs",
+        "modifiers",
+        "number",
+        "place",
+        "seconds",
+        "service",
+        "site",
+        "started",
+        "usage",
+        "value",
+    )
+
+    kind = "effect"
+
+    def __init__(
+        self,
+        site: Site,
+        place: Any,
+        indices: tuple[int, ...],
+        service: Service,
+        inputs: dict[str, Any],
+        modifiers: Modifiers = NO_MODIFIERS,
+    ) -> None:
+        self.site = site
+        self.place = place
+        self.indices = indices
+        self.service = service
+        self.inputs = inputs
+        self.modifiers = modifiers
+        self.attempt = 1
+        self.number = 0
+        self.usage: Usage | None = None
+        self.value: Any = None
+        self.error: BaseException | None = None
+        self.started = 0.0
+        self.seconds = 0.0
+
+    @property
+    def address(self) -> str:
+        """The address (L35), made when somebody wants to see it."""
+        return self.site.address(self.place.prefix, self.indices)
+
+
+class Call(Effect):
+    """One dynamic `call` of a service."""
+
+    __slots__ = ()
+    kind = "call"
+
+
+class Ask(Effect):
+    """One question to the judge (L30.5, L31): its inputs are `condition` or `criteria`, `values` and `options`."""
+
+    __slots__ = ()
+    kind = "ask"
+
+
+class Service(Protocol):
+    """Anything that can be called. One instance may be called many times at once.
+
+    `invoke` gives a host object, which the dispatcher takes in as a value. It may set `effect.usage`. `composite`
+    services (nested patterns) are not calls themselves: they make calls.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def signature(self) -> Signature: ...
+    @property
+    def composite(self) -> bool: ...
+    def invoke(self, effect: Effect) -> Awaitable[Any]: ...

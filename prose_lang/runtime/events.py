@@ -1,0 +1,96 @@
+"""Events: what observers are told (progress, trace, telemetry). Frozen; they cannot alter or break a run."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import attrs
+
+from prose_lang.runtime.effects import Effect
+
+
+@attrs.frozen
+class CallStarted:
+    """A call, or a question to the judge, begins."""
+
+    _effect: Effect
+
+    @property
+    def kind(self) -> str:
+        """`call` or `ask`."""
+        return self._effect.kind
+
+    @property
+    def address(self) -> str:
+        return self._effect.address
+
+    @property
+    def service(self) -> str:
+        return self._effect.service.name
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        """What was sent, in a copy."""
+        return dict(self._effect.inputs)
+
+    @property
+    def number(self) -> int:
+        """The start order within the run, from 1."""
+        return self._effect.number
+
+
+@attrs.frozen
+class CallFinished(CallStarted):
+    """It ended: `value` is what it gave, or `error` what went wrong."""
+
+    @property
+    def value(self) -> Any:
+        return self._effect.value
+
+    @property
+    def error(self) -> BaseException | None:
+        return self._effect.error
+
+    @property
+    def attempts(self) -> int:
+        return self._effect.attempt
+
+    @property
+    def seconds(self) -> float:
+        """How long it took, all attempts and waits included."""
+        return self._effect.seconds
+
+
+@attrs.frozen
+class Decided:
+    """A condition or choice was decided; `outcome` is a truth value or a label."""
+
+    address: str
+    text: str
+    layer: str
+    outcome: Any
+    values: dict[str, Any]
+    reason: str | None
+
+
+@attrs.frozen
+class Warned:
+    """A warning event (L13): under `--strict` it would have been the error `code`."""
+
+    code: str
+    message: str
+    file: str
+    line: int
+
+
+@attrs.frozen
+class Noted:
+    """Something else worth a line in the trace: `loop-max`, `caught`, `inherited`, `observer-failed`."""
+
+    what: str
+    prefix: str
+    indices: tuple[int, ...]
+    detail: Any
+
+
+Event: TypeAlias = CallStarted | CallFinished | Decided | Warned | Noted

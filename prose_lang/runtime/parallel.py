@@ -1,0 +1,112 @@
+"""Branches that run at the same time (L24, L25): started in order, joined by a strategy, never outliving the join.
+
+A fixed number of workers take the branches in order, so that ten thousand branches cost no more than those that are
+under way. Cancelled branches are awaited before anything else happens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, NamedTuple
+
+from prose_lang.diagnostics import RunError
+
+#: Branches under way at once; further ones start as others end. The limit on *calls* at once is the runtime's (L34).
+MAX_STARTED = 2048
+#: The branch has not ended, or was cancelled.
+PENDING: Any = object()
+
+
+class Joined(NamedTuple):
+    """How the branches ended: their values (`PENDING` where there is none) and their errors, by number."""
+
+    values: list[Any]
+    errors: dict[int, RunError]
+
+    @property
+    def successes(self) -> list[int]:
+        """The numbers of the branches that succeeded, in order."""
+        return [number for number, value in enumerate(self.values) if value is not PENDING]
+
+
+class _Join:
+    """The join of one parallel block."""
+
+    def __init__(self, branch: Callable[[int], Awaitable[Any]], count: int, need: int | None, fail_fast: bool) -> None:
+        self.branch = branch
+        self.count = count
+        self.need = need
+        self.fail_fast = fail_fast
+        self.next = 0
+        self.values: list[Any] = [PENDING] * count
+        self.errors: dict[int, RunError] = {}
+        self.fatal: tuple[int, BaseException] | None = None
+        self.succeeded = 0
+        self.stopping = False
+        self.wake: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def stop(self) -> None:
+        self.stopping = True
+        if not self.wake.done():
+            self.wake.set_result(None)
+
+    async def work(self) -> None:
+        """Take branches in order until there are none or the join is decided."""
+        while not self.stopping and self.next < self.count:
+            number = self.next
+            self.next += 1
+            try:
+                self.values[number] = await self.branch(number)
+            except RunError as error:
+                self.errors[number] = error
+                if not error.catchable:
+                    self.end_with(number, error)
+                elif self.fail_fast:
+                    self.stop()
+            except Exception as error:
+                self.end_with(number, error)
+            else:
+                self.succeeded += 1
+                if self.need is not None and self.succeeded >= self.need:
+                    self.stop()
+
+    def end_with(self, number: int, error: BaseException) -> None:
+        """An error that no strategy keeps from ending the block; of several at once the lowest branch's counts."""
+        if self.fatal is None or number < self.fatal[0]:
+            self.fatal = (number, error)
+        self.stop()
+
+    async def run(self) -> None:
+        workers = [asyncio.create_task(self.work()) for _ in range(min(self.count, MAX_STARTED))]
+        everything = asyncio.gather(*workers, return_exceptions=True)
+        cancelled = False
+        try:
+            await asyncio.wait((everything, self.wake), return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            cancelled = True
+        for worker in workers:
+            worker.cancel()
+        while not all(worker.done() for worker in workers):
+            try:
+                await asyncio.wait(workers)
+            except asyncio.CancelledError:
+                cancelled = True
+        if not everything.done():
+            await asyncio.wait((everything,))
+        if cancelled:
+            raise asyncio.CancelledError
+
+
+async def join(
+    branch: Callable[[int], Awaitable[Any]], count: int, *, need: int | None = None, fail_fast: bool = True
+) -> Joined:
+    """Run `count` branches. `need` is how many successes decide a race (None: all run to their end).
+
+    Raises the error of the lowest branch that failed in a way that no strategy keeps (`RunError.catchable` is false).
+    """
+    joined = _Join(branch, count, need, fail_fast and need is None)
+    await joined.run()
+    if joined.fatal is not None:
+        raise joined.fatal[1]
+    return Joined(joined.values, joined.errors)

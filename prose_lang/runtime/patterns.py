@@ -1,0 +1,172 @@
+"""A bound program as a service (L7, L17): a pattern with its slots bound, or a function with an Execution.
+
+A pattern is a service wherever one is accepted. It makes no call itself; it makes calls. One object serves one run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from prose_lang.diagnostics import RunError, ServiceError
+from prose_lang.documents.model import Item
+from prose_lang.runtime.activation import Activation, Home, Run
+from prose_lang.runtime.compiler.code import Code, Frame
+from prose_lang.runtime.compiler.statements import value_of
+from prose_lang.runtime.effects import Effect, Service
+from prose_lang.runtime.linking import missing_inputs
+from prose_lang.runtime.place import Place
+from prose_lang.semantics import Parameter, Program, Signature
+from prose_lang.text import Span
+from prose_lang.values import ServiceRef, Value
+
+
+class BoundPattern:
+    """A program with some of its names bound.
+
+    `slots` hold references, or lists of them; `config` the instance's own settings. What neither binds may be bound
+    by each call, taken from a same-named input of the caller, or defaulted, in this order (L7).
+    """
+
+    composite = True
+
+    def __init__(
+        self,
+        name: str,
+        code: Code,
+        slots: Mapping[str, Value],
+        config: Mapping[str, Value],
+        find: Callable[[str], Service | None],
+    ) -> None:
+        self.name = name
+        self.code = code
+        self.slots = slots
+        self.config = config
+        self.home = Home(code, find)
+        self.signature = _relaxed(code.program.signature)
+
+    async def invoke(self, effect: Effect) -> Any:
+        """Run the body for one call; its place is that of the call."""
+        caller: Activation = effect.place
+        place = Place(effect.site.source, effect.site.span)
+        order = (*caller.order, *effect.site.order(effect.indices))
+        here = caller.below(self.home, f"{effect.address}/", order, place)
+        return await here.descend(self.execute(here, effect.inputs, caller.inherited, place))
+
+    async def run(self, run: Run, inputs: Mapping[str, Value], place: Place) -> Any:
+        """Run the body as the whole of a run."""
+        here = Activation(run, self.home, stack=self.code.weight)
+        return await self.execute(here, inputs, {}, place)
+
+    async def execute(
+        self, here: Activation, inputs: Mapping[str, Value], offered: Mapping[str, Value], place: Place
+    ) -> Any:
+        """Make the frame, walk the body, and shape what it gave by the declared outputs (L33)."""
+        frame = self.frame(here, inputs, offered, place)
+        step = self.code.step
+        completion = step.run(frame)
+        if step.waits:
+            completion = await completion
+        return self.shaped(value_of(completion), here, place)
+
+    def frame(
+        self, here: Activation, inputs: Mapping[str, Value], offered: Mapping[str, Value], place: Place
+    ) -> Frame:
+        frame: Frame = [None] * self.code.cells
+        frame[0] = here
+        missing: list[str] = []
+        inherited: dict[str, Value] = {}
+        for base in self.code.program.bases:
+            name, item = base.name, base.item
+            if base.kind == "slot":
+                value = self.slots[name] if name in self.slots else _as_slot(inputs.get(name))
+                if value is None:
+                    missing.append(name)
+            elif name in inputs:
+                value = inputs[name]
+            elif name in self.config:
+                value = self.config[name]
+            elif name in offered:
+                value = offered[name]
+                here.run.note("inherited", here, name)
+            elif item is not None and item.has_default:
+                value = item.default
+            else:
+                value = None
+                if base.kind == "input" and item is not None and not item.optional:
+                    missing.append(name)
+            frame[base.cell] = value
+            if base.kind != "slot" and base.kind != "config" and value is not None and not _defaulted(item):
+                inherited[name] = value
+        if missing:
+            raise missing_inputs(self, missing, place)
+        for cell, source in self.code.program.initial:
+            frame[cell] = frame[source]
+        here.template = frame.copy() if self.code.blocks else frame
+        here.inherited = inherited
+        return frame
+
+    def shaped(self, value: Value, here: Activation, place: Place) -> Value:
+        """A function with one declared output gives that value, with several an object that has them all (L33)."""
+        outputs = self.signature.outputs
+        if not outputs:
+            return value
+        return shaped(value, outputs, self.name, place, here.run.warn)
+
+
+def shaped(
+    value: Value,
+    outputs: tuple[Item, ...],
+    name: str,
+    place: Place,
+    warn: Callable[[Place, str, str], None],
+) -> Value:
+    """What a service with declared outputs gave, as its caller gets it (L33, §9 L33). P404 where outputs are missing."""
+    if len(outputs) == 1:
+        key = outputs[0].name
+        if isinstance(value, dict) and key in value:
+            if len(value) > 1:
+                others = ", ".join(other for other in value if other != key)
+                warn(place, "P404", f"`{name}` declares the one output `{key}`; it also gave {others}, which is dropped")
+            return value[key]
+        return value
+    wanted = [item.name for item in outputs if not item.optional]
+    if not isinstance(value, dict):
+        raise broken_contract(name, f"it gave no object with {', '.join(wanted)}", place)
+    missing = [key for key in wanted if key not in value]
+    if missing:
+        raise broken_contract(name, f"its result has no {', '.join(missing)}", place)
+    return value
+
+
+def broken_contract(name: str, what: str, place: Place) -> RunError:
+    """P404, naming the service."""
+    return ServiceError(
+        "P404", f"`{name}` broke its contract: {what}", source=place.source, span=place.span, service=name
+    )
+
+
+def _defaulted(item: Item | None) -> bool:
+    return item is not None and item.has_default
+
+
+def _as_slot(value: Value) -> Value:
+    """A slot can be bound by a call too: by a reference, or a list of them."""
+    if isinstance(value, ServiceRef):
+        return value
+    if isinstance(value, list) and value and all(isinstance(item, ServiceRef) for item in value):
+        return value
+    return None
+
+
+def _relaxed(signature: Signature) -> Signature:
+    """The signature that callers see. A caller's input of the same name may fill what a call leaves out (L7), so
+    nothing is missing before the frame is made."""
+    parameters = tuple(Parameter(parameter.name, False, parameter.type) for parameter in signature.parameters)
+    return Signature(parameters, signature.open, signature.outputs, signature.positional)
+
+
+def whole_place(program: Program) -> Place:
+    """The place of a program as a whole, for faults that concern it before its first statement."""
+    start = program.body.start if program.body is not None else 0
+    return Place(program.source, Span(start, start))
