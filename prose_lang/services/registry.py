@@ -1,0 +1,77 @@
+"""The services of a Python module: its `@service` functions, by name.
+
+What a name means in a program (slots, entries, instances) is decided elsewhere; here names only get to be known.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeAlias
+
+from prose_lang.diagnostics import CheckError
+from prose_lang.runtime.effects import Service
+from prose_lang.services.function import FunctionService, check_callable, options_of
+from prose_lang.services.importing import import_file, import_module
+from prose_lang.services.threads import WorkerThreads
+
+#: What can be called: a service, or a Python callable that becomes one.
+ServiceLike: TypeAlias = Service | Callable[..., Any]
+
+
+def as_service(thing: Any, *, name: str | None = None, threads: WorkerThreads | None = None) -> Service:
+    """A service as it is, or a Python callable as one. Raises `CheckError` P202 for anything else.
+
+    >>> as_service(str.upper, name="upper").name
+    'upper'
+    """
+    if _is_service(thing):
+        return thing  # type: ignore[no-any-return]
+    try:
+        check_callable(thing)
+        return FunctionService(thing, name=name, threads=threads)
+    except TypeError as error:
+        raise CheckError("P202", str(error), service=name) from None
+
+
+def services_of(module: ModuleType, *, threads: WorkerThreads | None = None) -> dict[str, FunctionService]:
+    """The functions of a module that are marked with `@service`, in the order of its names.
+
+    A function that the module has under two names counts once. Two functions of one service name are P207.
+    """
+    found: dict[str, FunctionService] = {}
+    for attribute, thing in vars(module).items():
+        options = options_of(thing)
+        if options is None or not callable(thing) or isinstance(thing, type):
+            continue
+        own_name = getattr(thing, "__name__", None)
+        service = FunctionService(thing, name=options.name or own_name or attribute, threads=threads)
+        other = found.setdefault(service.name, service)
+        if other.function is not thing:
+            where = getattr(module, "__file__", None) or module.__name__
+            raise CheckError("P207", f"two functions in {where} are services of the name `{service.name}`")
+    return found
+
+
+def load_services_file(path_or_module: str, *, threads: WorkerThreads | None = None) -> dict[str, FunctionService]:
+    """The services of a Python file or module that the user named with `--services`.
+
+    What ends in `.py` or holds a slash is a file. Raises `SourceError` P103 if it is missing or fails to import,
+    `CheckError` P109 if there is no such module, or if nothing in it is marked.
+    """
+    is_file = path_or_module.endswith(".py") or any(mark and mark in path_or_module for mark in (os.sep, os.altsep))
+    module = import_file(Path(path_or_module)) if is_file else import_module(path_or_module)
+    found = services_of(module, threads=threads)
+    if not found:
+        raise CheckError(
+            "P109",
+            f"{path_or_module} has no services",
+            hint="write `@prose.service` above each function that programs may call",
+        )
+    return found
+
+
+def _is_service(thing: Any) -> bool:
+    return not isinstance(thing, type) and all(hasattr(thing, part) for part in ("invoke", "signature", "composite"))
