@@ -1,0 +1,105 @@
+"""Limits (L34): calls, wall time, concurrency overall and per service. Counters belong to one run.
+
+A call is counted before it starts, so that however many branches there are none is one too many. The run's wall time
+is enforced by the engine, which cancels the walk; here it keeps `finally` blocks from starting new calls afterwards.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Mapping
+from typing import Any
+
+import attrs
+
+from prose_lang.diagnostics import LimitError
+from prose_lang.handlers.clock import Clock
+from prose_lang.runtime.activation import Perform
+from prose_lang.runtime.effects import Effect
+
+
+@attrs.frozen
+class Limits:
+    """The limits of a run. None lifts one.
+
+    `calls` counts attempts of services and questions to the judge; `seconds` is wall time; `concurrency` is how many
+    calls may be under way at once, `per_service` the same for a service by name.
+
+    >>> Limits(calls=10).calls
+    10
+    """
+
+    calls: int | None = 1000
+    seconds: float | None = None
+    concurrency: int | None = None
+    per_service: Mapping[str, int] = attrs.field(factory=dict)
+
+    def __attrs_post_init__(self) -> None:
+        for name in ("calls", "concurrency"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+                raise ValueError(f"the limit `{name}` is a whole number from 1, or None; not {value!r}")
+        if self.seconds is not None and not self.seconds > 0:
+            raise ValueError(f"the limit `seconds` is a number above 0, or None; not {self.seconds!r}")
+        for service, value in self.per_service.items():
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise ValueError(f"the limit of `{service}` is a whole number from 1; not {value!r}")
+
+
+class Limiter:
+    """The counters of one run."""
+
+    def __init__(self, limits: Limits, clock: Clock) -> None:
+        self.limits = limits
+        self.clock = clock
+        self.calls = 0
+        self.deadline = clock.now() + limits.seconds if limits.seconds is not None else None
+        self._gate = asyncio.Semaphore(limits.concurrency) if limits.concurrency is not None else None
+        self._gates: dict[str, asyncio.Semaphore | None] = {}
+
+    def wrap(self, inner: Perform) -> Perform:
+        """A performer that keeps the limits."""
+        most, deadline, gate = self.limits.calls, self.deadline, self._gate
+
+        def perform(effect: Effect) -> Awaitable[Any]:
+            if most is not None and self.calls >= most:
+                raise limit_reached(effect, f"the run may make {most:,} calls, and this would be one more",
+                                    "raise the limit if that is what you want (--max-calls)")  # fmt: skip
+            if deadline is not None and self.clock.now() >= deadline:
+                raise limit_reached(effect, f"the run's time of {self.limits.seconds:g} s is over", None)
+            self.calls += 1
+            own = self._gate_of(effect)
+            if gate is None and own is None:
+                return inner(effect)
+            return gated(effect, own)
+
+        async def gated(effect: Effect, own: asyncio.Semaphore | None) -> Any:
+            # The service's own gate first: who waits there must not keep others from the run's places.
+            if own is None:
+                assert gate is not None
+                async with gate:
+                    return await inner(effect)
+            async with own:
+                if gate is None:
+                    return await inner(effect)
+                async with gate:
+                    return await inner(effect)
+
+        return perform
+
+    def _gate_of(self, effect: Effect) -> asyncio.Semaphore | None:
+        service = effect.service
+        name = service.name
+        if name not in self._gates:
+            most = self.limits.per_service.get(name, getattr(service, "max_concurrency", None))
+            self._gates[name] = asyncio.Semaphore(most) if most is not None else None
+        return self._gates[name]
+
+
+def limit_reached(effect: Effect | None, message: str, hint: str | None) -> LimitError:
+    """P405 at the call that would have gone beyond the limit."""
+    if effect is None:
+        return LimitError("P405", message, hint=hint)
+    return LimitError(
+        "P405", message, source=effect.site.source, span=effect.site.span, service=effect.service.name, hint=hint
+    )

@@ -1,0 +1,37 @@
+"""Timeout: each attempt of a call with `timeout: SECONDS` has that long (§9 L32); then it is cancelled, P408."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from typing import Any
+
+from prose_lang.diagnostics import ServiceError
+from prose_lang.runtime.activation import Perform
+from prose_lang.runtime.effects import Effect
+
+
+def timeout(inner: Perform) -> Perform:
+    """Wrap a performer; effects without a timeout pass straight through."""
+
+    def perform(effect: Effect) -> Awaitable[Any]:
+        seconds = effect.modifiers.timeout
+        return inner(effect) if seconds is None else limited(effect, seconds)
+
+    async def limited(effect: Effect, seconds: float) -> Any:
+        scope = asyncio.timeout(seconds)
+        try:
+            async with scope:
+                return await inner(effect)
+        except TimeoutError:
+            if not scope.expired():
+                raise
+            raise ServiceError(
+                "P408",
+                f"`{effect.service.name}` did not answer within {seconds:g} s",
+                source=effect.site.source,
+                span=effect.site.span,
+                service=effect.service.name,
+            ) from None
+
+    return perform
