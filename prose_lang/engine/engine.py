@@ -1,0 +1,357 @@
+"""The engine: the one place that assembles the parts. Immutable, shareable between threads and event loops.
+
+    Document ─▶ Linker ─▶ Program ─▶ Code ─▶ BoundPattern ─▶ Run with its handlers ─▶ Outcome
+
+What does not change from run to run (programs, code, bound patterns) is kept; what does (counters, the trace, scripted
+replies) is made for each run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from prose_lang.diagnostics import CheckError, Diagnostic, InterruptedRun, LimitError, ProseError, SourceError
+from prose_lang.diagnostics import sort_diagnostics
+from prose_lang.documents.loader import Loader
+from prose_lang.documents.model import FUNCTION_KINDS
+from prose_lang.engine.binding import Binder
+from prose_lang.engine.given import Given
+from prose_lang.engine.linker import Linker, Unit
+from prose_lang.engine.outcome import Outcome, status_of
+from prose_lang.engine.pattern import Pattern
+from prose_lang.handlers import Limits, Recorder, compose
+from prose_lang.handlers.clock import LoopClock
+from prose_lang.handlers.limits import Limiter
+from prose_lang.handlers.trace import Observer
+from prose_lang.runtime.activation import Run
+from prose_lang.runtime.compiler.code import Code
+from prose_lang.runtime.compiler.compiler import compile_program
+from prose_lang.runtime.effects import Service
+from prose_lang.runtime.patterns import BoundPattern, whole_place
+from prose_lang.semantics import Program
+from prose_lang.services import Script, WorkerThreads, as_service, parse_reference, scripted_services
+from prose_lang.text import Source
+from prose_lang.values import ServiceRef, TooLarge, Value, handout
+
+#: How many bound patterns and adapted functions an engine keeps.
+_KEPT = 256
+
+
+class Engine:
+    """Checks and runs patterns on registered services.
+
+    `services` are functions, services or a mapping of them by name; `script` holds scripted services, with counters
+    of their own in every run; `judge` answers conditions that no rule decides: a name, a function or a service.
+    `conditions` maps the text of a condition (or `NAME: text` for one pattern's) to a predicate over the values it
+    names (L30.0). `observers` are told every event. With `trace` off no calls are kept, so that a run of any length
+    needs the same memory. `root` is the project's folder, where it is not to be found from the file.
+
+    >>> engine = Engine(services={"shout": lambda text: text.upper()})
+    >>> engine.run(engine.loads('call shout\\n  text: "hi"'), {}).value
+    'HI'
+    """
+
+    def __init__(
+        self,
+        *,
+        services: Iterable[Any] | Mapping[str, Any] = (),
+        script: Script | None = None,
+        judge: Any = None,
+        limits: Limits | None = None,
+        observers: Iterable[Observer] = (),
+        conditions: Mapping[str, Callable[..., Any]] | None = None,
+        strict: bool = False,
+        trace: bool = True,
+        max_depth: int = 200,
+        max_passes: int = 1000,
+    ) -> None:
+        self._threads = WorkerThreads()
+        self._adapted: OrderedDict[tuple[Any, str | None], Service] = OrderedDict()
+        self._lock = threading.Lock()
+        self.loader = Loader()
+        self.services: Mapping[str, Service] = self._registered(services)
+        self.script = script
+        self.judge = judge
+        self.limits = limits or Limits()
+        self.observers = tuple(observers)
+        self.conditions = dict(conditions or {})
+        self.strict = strict
+        self.trace = trace
+        self.max_depth = max_depth
+        self.max_passes = max_passes
+        self._codes: OrderedDict[Program, Code] = OrderedDict()
+        self._linker = self._new_linker(self.services)
+        self._bound: OrderedDict[Any, tuple[Any, BoundPattern]] = OrderedDict()
+
+    # --- loading and checking ----------------------------------------------------------------------------------------
+
+    def load(self, reference: str | os.PathLike[str]) -> Pattern:
+        """Load a pattern by path, `stdlib:NAME` or bare library name; `PATH#ENTRY` for an inline entry.
+
+        Raises SourceError if it cannot be found or read. What is wrong inside it is for `check` and `run` to say.
+        """
+        text = os.fspath(reference)
+        path, _, part = text.partition("#") if text.endswith(".md") is False else (text, "", "")
+        document = self.loader.load(path)
+        if not part:
+            return Pattern(document, document.main, self)
+        entry = document.entry(part)
+        if entry is None:
+            raise SourceError("P109", f"`{path}` has no entry `{part}`")
+        return Pattern(document, entry, self)
+
+    def loads(self, text: str, name: str = "<text>") -> Pattern:
+        """A pattern from its text: a whole file, or a bare delegation body (L2)."""
+        document = self.loader.read(Source(name, text))
+        return Pattern(document, document.main, self)
+
+    def check(self, pattern: Pattern) -> list[Diagnostic]:
+        """Everything that can be said of a pattern before it is given anything, sorted by position."""
+        return sort_diagnostics(self._checked(pattern, self._new_linker(self.services)).found)
+
+    def program(self, pattern: Pattern) -> Program:
+        """The checked program of a pattern, errors and all."""
+        return self._new_linker(self.services).program(Unit(pattern.document, pattern.entry))
+
+    def _checked(self, pattern: Pattern, linker: Linker) -> Linker:
+        linker.found.extend(pattern.document.diagnostics)
+        linker.program(Unit(pattern.document, pattern.entry))
+        for entry in pattern.document.entries:
+            for instance in entry.instances:
+                linker.check_instance(instance, pattern.document, ())
+            if entry.body is not None:
+                linker.program(Unit(pattern.document, entry))
+        return linker
+
+    # --- running -----------------------------------------------------------------------------------------------------
+
+    def run(self, pattern: Pattern, names: Mapping[str, Any]) -> Outcome:
+        """Run a pattern with slots, inputs and config keys by name; blocks until it ends.
+
+        Raises ProseError with the partial outcome in `.outcome`, and RuntimeError inside a running event loop.
+        """
+        _outside_loop()
+        return _value_or_error(asyncio.run(self.outcome_async(pattern, names)))
+
+    async def run_async(self, pattern: Pattern, names: Mapping[str, Any]) -> Outcome:
+        """The same inside a running event loop. Cancelling it cancels the run, and waits for its calls."""
+        return _value_or_error(await self.outcome_async(pattern, names))
+
+    def outcome(self, pattern: Pattern, names: Mapping[str, Any]) -> Outcome:
+        """Like `run`, but never raises for an error of the pattern or its run: the outcome's status tells.
+
+        An interrupt (Ctrl-C, or SIGTERM) cancels the run, waits for its calls, and is a status too.
+        """
+        _outside_loop()
+        from prose_lang.engine.interrupts import run_interruptible
+
+        holder: list[Outcome] = []
+        return run_interruptible(self.outcome_async(pattern, names, holder), holder)
+
+    async def outcome_async(
+        self, pattern: Pattern, names: Mapping[str, Any], interrupted: list[Outcome] | None = None
+    ) -> Outcome:
+        """Run and tell how it ended. A cancelled run leaves its partial outcome in `interrupted`, and stays cancelled."""
+        run_id = new_run_id()
+        try:
+            bound, inputs, judge, diagnostics = self._prepare(pattern, names)
+        except ProseError as error:
+            return Outcome(run_id, "invalid", error=error, diagnostics=error.diagnostics)
+        clock = LoopClock()
+        recorder = Recorder(clock, self.observers, keep=self.trace)
+        limiter = Limiter(self.limits, clock)
+        run = Run(
+            run_id=run_id,
+            strict=self.strict,
+            max_depth=self.max_depth,
+            max_passes=self.max_passes,
+            judge=judge,
+            rules=self.conditions,
+            on_warning=recorder.warned,
+            on_decision=recorder.decided if self.trace or self.observers else None,
+            on_event=recorder.noted if self.trace or self.observers else None,
+        )
+        run.perform, run.perform_composite = compose(recorder, limiter, clock)
+
+        def ended(status: str, value: Value = None, error: ProseError | None = None) -> Outcome:
+            found = (*diagnostics, *(error.diagnostics if error is not None else ()))
+            made = Outcome(run_id, status, value, error, tuple(found), recorder)
+            if error is not None:
+                error.outcome = made
+            return made
+
+        try:
+            value = await self._walk(bound, run, inputs)
+        except ProseError as error:
+            return ended(status_of(error), error=error)
+        except asyncio.CancelledError:
+            if interrupted is not None:
+                interrupted.append(ended("interrupted", error=InterruptedRun("P405", "the run was interrupted")))
+            raise
+        return ended("ok", value)
+
+    async def _walk(self, bound: BoundPattern, run: Run, inputs: Mapping[str, Value]) -> Value:
+        """The run itself, within its wall time."""
+        place = whole_place(bound.code.program)
+        seconds = self.limits.seconds
+        if seconds is None:
+            return written_out(await bound.run(run, inputs, place), bound, place)
+        scope = asyncio.timeout(seconds)
+        try:
+            async with scope:
+                return written_out(await bound.run(run, inputs, place), bound, place)
+        except TimeoutError:
+            if not scope.expired():
+                raise
+            raise LimitError("P405", f"the run's time of {seconds:g} s is over", source=place.source, span=place.span,
+                             hint="raise the limit if that is what you want (--timeout)") from None  # fmt: skip
+
+    # --- preparing ---------------------------------------------------------------------------------------------------
+
+    def _prepare(
+        self, pattern: Pattern, names: Mapping[str, Any]
+    ) -> tuple[BoundPattern, dict[str, Value], Service | None, tuple[Diagnostic, ...]]:
+        """Link, check and bind. Raises CheckError with everything that is wrong."""
+        given = {name: item if isinstance(item, Given) else Given(item) for name, item in names.items()}
+        key = self._key(pattern, given)
+        if key is not None and key in self._bound:
+            _, bound = self._bound[key]
+            binder = Binder(self._linker, pattern.document, self._adapt)
+            inputs = binder.values(bound.code.program, given)
+            if not binder.found:
+                return bound, inputs, self._judge(binder), ()
+        kind = pattern.entry.kind
+        if kind not in FUNCTION_KINDS and kind != "pattern":
+            raise CheckError(
+                "P104",
+                f"a {kind} is not run; it belongs to a standing reactor" if kind != "test" else "a test is not run",
+                source=pattern.document.source,
+                span=pattern.entry.span,
+            )
+        registered = dict(self.services)
+        if self.script is not None:
+            registered.update({name: service.for_run() for name, service in scripted_services(self.script).items()})
+        linker = self._linker if self.script is None else self._new_linker(registered)
+        before = len(linker.found)
+        self._checked(pattern, linker)
+        diagnostics = sort_diagnostics(linker.found)
+        if linker.errors:
+            error = CheckError.from_diagnostics(diagnostics)
+            del linker.found[before:]
+            raise error
+        unit = Unit(pattern.document, pattern.entry)
+        if pattern.entry.body is None:
+            raise CheckError("P410", f"`{pattern.entry.name}` is work for a model, and no model is configured",
+                             source=pattern.document.source, span=pattern.entry.span)  # fmt: skip
+        program = linker.program(unit)
+        binder = Binder(linker, pattern.document, self._adapt)
+        slots = binder.slots(program, given)
+        inputs = binder.values(program, given)
+        if binder.found:
+            raise CheckError.from_diagnostics(sort_diagnostics([*diagnostics, *binder.found]))
+        judge = self._judge(binder)
+        made = linker.unit_service(unit, pattern.entry.name, slots)
+        assert isinstance(made, BoundPattern), "an entry with a body is a bound pattern"
+        if key is not None:
+            self._keep(self._bound, key, (given, made))
+        return made, inputs, judge, tuple(diagnostics)
+
+    def _key(self, pattern: Pattern, given: Mapping[str, Given]) -> Any:
+        """What a bound pattern is kept under: nothing where scripted replies make each run's services new."""
+        if self.script is not None:
+            return None
+        slots = []
+        for slot in pattern.entry.slots:
+            item = given.get(slot.name)
+            value = item.value if item is not None else None
+            several = isinstance(value, (list, tuple))
+            slots.append(tuple(map(_identity, value)) if several and value is not None else _identity(value))
+        return (pattern.entry, *slots)
+
+    def _judge(self, binder: Binder) -> Service | None:
+        if self.judge is None:
+            return None
+        if isinstance(self.judge, str):
+            found: ServiceRef = binder.named(parse_reference(self.judge, trusted=True))
+        elif isinstance(self.judge, Given):
+            found = binder.reference(self.judge.value, self.judge.trusted)
+        else:
+            found = binder.reference(self.judge, True)
+        service: Service = found.target
+        return service
+
+    def _adapt(self, thing: Any, name: str | None = None) -> Service:
+        """A Python callable as a service, the same one each time."""
+        key = (thing, name)
+        try:
+            known = self._adapted.get(key)
+        except TypeError:  # not hashable
+            return as_service(thing, name=name, threads=self._threads)
+        if known is None:
+            known = as_service(thing, name=name, threads=self._threads)
+            self._keep(self._adapted, key, known)
+        return known
+
+    def _keep(self, kept: OrderedDict[Any, Any], key: Any, value: Any) -> None:
+        with self._lock:
+            kept[key] = value
+            if len(kept) > _KEPT:
+                kept.popitem(last=False)
+
+    def _compiled(self, program: Program) -> Code:
+        code = self._codes.get(program)
+        if code is None:
+            code = compile_program(program)
+            self._keep(self._codes, program, code)
+        return code
+
+    def _new_linker(self, registered: Mapping[str, Service]) -> Linker:
+        return Linker(self.loader, registered, self._adapt, self._compiled)
+
+    def _registered(self, services: Iterable[Any] | Mapping[str, Any]) -> dict[str, Service]:
+        pairs = services.items() if isinstance(services, Mapping) else ((None, thing) for thing in services)
+        made: dict[str, Service] = {}
+        for name, thing in pairs:
+            service = self._adapt(thing, name)
+            if service.name in made:
+                raise ValueError(f"two services are called {service.name!r}")
+            made[name or service.name] = service
+        return made
+
+
+def written_out(value: Value, bound: BoundPattern, place: Any) -> Value:
+    """The value of a run as its receiver gets it: a copy, with references written as names."""
+    try:
+        return handout(value)
+    except TooLarge as error:
+        place.fail("P305", f"the result of `{bound.name}` cannot be written out: {error}")
+
+
+def new_run_id() -> str:
+    """An identifier that sorts by time: hexadecimal milliseconds and six random digits."""
+    return f"{int(time.time() * 1000):x}-{os.urandom(3).hex()}"
+
+
+def _identity(value: Any) -> Any:
+    return value if isinstance(value, str) else id(value)
+
+
+def _outside_loop() -> None:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise RuntimeError("`run` cannot be used inside a running event loop; await `arun` (or `run_async`) instead")
+
+
+def _value_or_error(outcome: Outcome) -> Outcome:
+    if outcome.error is not None:
+        outcome.error.outcome = outcome
+        raise outcome.error
+    return outcome

@@ -1,0 +1,369 @@
+"""From names to services, for one run: what a body's calls reach, and what slots are bound to (L7, L8, L17).
+
+Linking checks everything that can be reached: the program itself, the functions it calls, the patterns of its
+instances. All faults found are reported together, before anything runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import attrs
+
+from prose_lang.diagnostics import CheckError, Diagnostic, Severity
+from prose_lang.documents.loader import Loader
+from prose_lang.documents.model import Document, Entry, Instance
+from prose_lang.engine.types import Mismatch, fitted
+from prose_lang.resources import library_names
+from prose_lang.runtime.compiler.code import Code
+from prose_lang.runtime.effects import Service
+from prose_lang.runtime.patterns import BoundPattern
+from prose_lang.semantics import Program, Signature, analyze, entry_signature
+from prose_lang.services import CommandService, Reference, resolve_python
+from prose_lang.services.builtin import BUILTIN_NAMES, builtin
+from prose_lang.services.stand_in import ContractService, StandIn
+from prose_lang.text import Span, nearest
+from prose_lang.values import ServiceRef, Value
+
+
+@attrs.frozen(eq=False)
+class Unit:
+    """An entry with the document it stands in."""
+
+    document: Document
+    entry: Entry
+
+
+class Scope:
+    """What can be called by name from one document. Checking asks it for signatures, the run for services."""
+
+    def __init__(self, linker: Linker, document: Document) -> None:
+        self.linker = linker
+        self.document = document
+
+    def signature(self, name: str) -> Signature | None:
+        """What a call of a name may bind; None if it calls nothing."""
+        unit = self.linker.unit(name, self.document)
+        if name in self.linker.registered:
+            return entry_signature(unit.entry) if unit is not None else self.linker.registered[name].signature
+        instance = self.linker.instance(name, self.document)
+        if instance is not None:
+            return self.linker.instance_signature(instance, self.document)
+        if unit is not None:
+            return self.linker.unit_signature(unit)
+        built_in = self.linker.built_in(name)
+        return built_in.signature if built_in is not None else None
+
+    def names(self) -> Iterable[str]:
+        """The names that can be called, for hints."""
+        yield from self.linker.registered
+        for entry in self.document.entries:
+            for instance in entry.instances:
+                yield instance.name
+        yield from self.linker.loader.names(self.document)
+        yield from BUILTIN_NAMES
+
+
+class Linker:
+    """The links of one run, or of several with the same services.
+
+    `registered` are services by name; they stand in for entries of that name. `adapt` makes a service of a Python
+    callable, `compiled` gives the code of a program. The built-in services come last: every name of the user's wins.
+    """
+
+    def __init__(
+        self,
+        loader: Loader,
+        registered: Mapping[str, Service],
+        adapt: Callable[..., Service],
+        compiled: Callable[[Program], Code],
+    ) -> None:
+        self.loader = loader
+        self.registered = registered
+        self.adapt = adapt
+        self.compiled = compiled
+        self.found: list[Diagnostic] = []
+        self._programs: dict[Entry, Program] = {}
+        self._services: dict[Any, Service] = {}
+        self._checked: set[Any] = set()
+
+    # --- names -------------------------------------------------------------------------------------------------------
+
+    def unit(self, name: str, document: Document) -> Unit | None:
+        """The entry that a name means in a document (L8)."""
+        inline = document.entry(name)
+        if inline is not None:
+            return Unit(document, inline)
+        found = self.loader.resolve(name, document)
+        return Unit(found, found.main) if found is not None else None
+
+    def instance(self, name: str, document: Document) -> Instance | None:
+        """The instance of that name, in any entry of the document."""
+        for entry in document.entries:
+            for instance in entry.instances:
+                if instance.name == name:
+                    return instance
+        return None
+
+    def unit_signature(self, unit: Unit) -> Signature:
+        return self.program(unit).signature if unit.entry.body is not None else entry_signature(unit.entry)
+
+    def instance_signature(self, instance: Instance, document: Document) -> Signature | None:
+        unit = self.unit(instance.pattern, document)
+        if unit is None:
+            return Signature(open=True)  # the instance itself is reported
+        own = self.unit_signature(unit)
+        bound = {*instance.slots, *instance.config}
+        # What an instance leaves open may come from the caller's inputs (L7): nothing is missing before the run.
+        return Signature(
+            tuple(attrs.evolve(parameter, required=False) for parameter in own.parameters if parameter.name not in bound)
+            + tuple(attrs.evolve(parameter, required=False) for parameter in own.parameters if parameter.name in bound),
+            outputs=own.outputs,
+        )
+
+    # --- programs ----------------------------------------------------------------------------------------------------
+
+    def program(self, unit: Unit) -> Program:
+        """The checked program of an entry with a body; its faults are noted."""
+        known = self._programs.get(unit.entry)
+        if known is None:
+            # A function may call itself: while it is looked at, its contract says what it takes.
+            stand_in = attrs.evolve(_empty_program(unit), signature=entry_signature(unit.entry))
+            self._programs[unit.entry] = stand_in
+            known = analyze(unit.document, unit.entry, Scope(self, unit.document))
+            self._programs[unit.entry] = known
+            self.found.extend(known.diagnostics)
+            self.reach(known, unit)
+        return known
+
+    def reach(self, program: Program, unit: Unit) -> None:
+        """Check what a program calls by name."""
+        names = {plan.target.name: plan.target.span for plan in program.calls.values() if plan.target.static}
+        for name in names:
+            if name in self.registered:
+                continue
+            instance = self.instance(name, unit.document)
+            if instance is not None:
+                self.check_instance(instance, unit.document, ())
+                continue
+            callee = self.unit(name, unit.document)
+            if callee is not None and callee.entry.body is not None:
+                self.program(callee)
+
+    # --- instances (L7) ----------------------------------------------------------------------------------------------
+
+    def report(self, code: str, message: str, document: Document, span: Span, hint: str | None = None) -> None:
+        self.found.append(Diagnostic(code, message, document.source, span, hint=hint))
+
+    def check_instance(self, instance: Instance, document: Document, around: Sequence[Entry]) -> None:
+        """Report what is wrong with an instance and those nested in it, each once."""
+        if instance in self._checked:
+            return
+        self._checked.add(instance)
+        unit = self.unit(instance.pattern, document)
+        where = f"the instance `{instance.name}`"
+        if unit is None:
+            close = nearest(instance.pattern, self.loader.names(document))
+            hint = f"did you mean `{close[0]}`?" if close else None
+            self.report("P109", f"{where} is of the pattern `{instance.pattern}`, which is not found",
+                        document, instance.pattern_span, hint)  # fmt: skip
+            return
+        if unit.entry.kind != "pattern":
+            self.report("P202", f"{where} is of `{instance.pattern}`, which is a {unit.entry.kind}, not a pattern",
+                        document, instance.pattern_span)  # fmt: skip
+            return
+        if unit.entry in around:
+            self.report("P108", f"{where} contains itself", document, instance.pattern_span)
+            return
+        self.program(unit)
+        slots = {slot.name: slot for slot in unit.entry.slots}
+        config = {item.name: item for item in unit.entry.config}
+        for name, bound in instance.slots.items():
+            if name not in slots:
+                self._unknown(where, "slot", name, slots, config, document, bound.span)
+                continue
+            if bound.listed and len(bound.services) > 1 and not slots[name].many and self._called(unit, name):
+                self.report("P206", f"{where} binds the slot `{name}` to several services, and it takes one",
+                            document, bound.span)  # fmt: skip
+            for service in bound.services:
+                if isinstance(service, Instance):
+                    self.check_instance(service, document, (*around, unit.entry))
+                elif not self.resolves(service, document):
+                    close = nearest(service, Scope(self, document).names())
+                    hint = f"did you mean `{close[0]}`?" if close else None
+                    self.report("P202", f"{where} binds `{name}` to `{service}`, which is not found",
+                                document, bound.span, hint)  # fmt: skip
+                else:
+                    self._nested(service, document, (*around, unit.entry))
+        for name, value in instance.config.items():
+            if name not in config:
+                self._unknown(where, "config key", name, config, slots, document, instance.config_spans[name])
+                continue
+            try:
+                fitted(value, config[name], text=False)
+            except Mismatch as error:
+                self.report("P211", f"{where} sets `{name}`: {error}", document, instance.config_spans[name])
+        for name in slots:
+            if name not in instance.slots:
+                self.report("P203", f"{where} does not bind the slot `{name}`", document, instance.span)
+
+    def _called(self, unit: Unit, name: str) -> bool:
+        return any(plan.target.name == name and plan.target.slot for plan in self.program(unit).calls.values())
+
+    def _nested(self, name: str, document: Document, around: Sequence[Entry]) -> None:
+        if name in self.registered:
+            return
+        nested = self.instance(name, document)
+        if nested is not None:
+            unit = self.unit(nested.pattern, document)
+            if unit is not None and unit.entry in around:
+                self.report("P108", f"the instance `{nested.name}` contains itself", document, nested.pattern_span)
+                return
+            self.check_instance(nested, document, around)
+            return
+        unit = self.unit(name, document)
+        if unit is not None and unit.entry.body is not None:
+            self.program(unit)
+
+    def _unknown(
+        self,
+        where: str,
+        what: str,
+        name: str,
+        known: Mapping[str, object],
+        others: Mapping[str, object],
+        document: Document,
+        span: Span,
+    ) -> None:
+        close = nearest(name, known)
+        if name in others:
+            hint: str | None = f"`{name}` belongs under `{'config' if what == 'slot' else 'with'}:`"
+        else:
+            hint = f"did you mean `{close[0]}`?" if close else f"it has {', '.join(known) or 'none'}"
+        self.report("P210", f"{where} has no {what} `{name}`", document, span, hint)
+
+    # --- services ----------------------------------------------------------------------------------------------------
+
+    def resolves(self, name: str, document: Document) -> bool:
+        return (
+            name in self.registered
+            or self.instance(name, document) is not None
+            or self.unit(name, document) is not None
+            or name in BUILTIN_NAMES
+        )
+
+    def finder(self, document: Document) -> Callable[[str], Service | None]:
+        """What finds the services that a document's bodies call by name."""
+        return partial(self.service, document=document)
+
+    def service(self, name: str, document: Document) -> Service | None:
+        """The service that a name calls; None if it calls nothing."""
+        key = (name, document)
+        known = self._services.get(key)
+        if known is None:
+            made = self._make(name, document)
+            if made is None:
+                return None
+            known = self._services[key] = made
+        return known
+
+    def _make(self, name: str, document: Document) -> Service | None:
+        registered = self.registered.get(name)
+        if registered is not None:
+            unit = self.unit(name, document)
+            if unit is None or unit.entry.kind == "pattern":
+                return registered
+            return StandIn(registered, entry_signature(unit.entry))
+        instance = self.instance(name, document)
+        if instance is not None:
+            return self.instantiate(instance, document, instance.name)
+        unit = self.unit(name, document)
+        return self.unit_service(unit, name) if unit is not None else self.built_in(name)
+
+    def built_in(self, name: str) -> Service | None:
+        """A built-in service."""
+        function = builtin(name)
+        if function is None:
+            return None
+        key = (name, None)
+        if key not in self._services:
+            self._services[key] = self.adapt(function, name=name)
+        return self._services[key]
+
+    def scope(self, document: Document) -> Scope:
+        """The names that can be called from a document."""
+        return Scope(self, document)
+
+    def referenced(self, reference: Reference, document: Document) -> Service | None:
+        """The service that a reference means; None if a name means nothing. Raises ProseError."""
+        match reference.kind:
+            case "python":
+                return self.adapt(resolve_python(reference))
+            case "command":
+                return CommandService(reference.target)
+            case "model":
+                raise CheckError("P410", f"`{reference.text}` is a model, and models cannot be called yet",
+                                 hint="bind a Python function, a command or a scripted service")  # fmt: skip
+            case "file":
+                return self._file(reference)
+            case "library":
+                found = self.loader.resolve(f"stdlib:{reference.target}", document)
+                if found is None:
+                    close = nearest(reference.target, library_names())
+                    raise CheckError("P109", f"the library has no pattern `{reference.target}`",
+                                     hint=f"did you mean `{close[0]}`?" if close else None)  # fmt: skip
+                return self.unit_service(Unit(found, found.main), reference.target)
+            case _:
+                return self.service(reference.target, document)
+
+    def _file(self, reference: Reference) -> Service:
+        document = self.loader.load_path(reference.target)
+        if reference.part is None:
+            return self.unit_service(Unit(document, document.main), document.name)
+        entry = document.entry(reference.part)
+        if entry is None:
+            close = nearest(reference.part, [entry.name for entry in document.entries[1:]])
+            raise CheckError("P109", f"`{reference.target}` has no entry `{reference.part}`",
+                             hint=f"did you mean `{close[0]}`?" if close else None)  # fmt: skip
+        return self.unit_service(Unit(document, entry), entry.name)
+
+    def unit_service(
+        self, unit: Unit, name: str, slots: Mapping[str, Value] | None = None, config: Mapping[str, Value] | None = None
+    ) -> Service:
+        """An entry as a service: its body, or work for a model."""
+        if unit.entry.body is None:
+            return ContractService(name, unit.entry)
+        program = self.program(unit)
+        if program.errors:
+            raise CheckError.from_diagnostics(program.diagnostics)
+        return BoundPattern(name, self.compiled(program), slots or {}, config or {}, self.finder(unit.document))
+
+    def instantiate(self, instance: Instance, document: Document, name: str) -> Service:
+        """An instance as a service; those nested in it are called `outer.slot[k]` (L7)."""
+        unit = self.unit(instance.pattern, document)
+        assert unit is not None, "instances are checked before they are made"
+        slots: dict[str, Value] = {}
+        many = {slot.name for slot in unit.entry.slots if slot.many}
+        for slot, bound in instance.slots.items():
+            references: list[Value] = []
+            for number, service in enumerate(bound.services):
+                if isinstance(service, Instance):
+                    inner = f"{name}.{slot}[{number}]" if bound.listed else f"{name}.{slot}"
+                    references.append(ServiceRef(service.name or inner, self.instantiate(service, document, inner)))
+                else:
+                    references.append(ServiceRef(service, self.service(service, document)))
+            listed = slot in many or (bound.listed and len(references) != 1)
+            slots[slot] = references if listed else references[0]
+        items = {item.name: item for item in unit.entry.config}
+        config = {key: fitted(value, items[key], text=False) for key, value in instance.config.items()}
+        return self.unit_service(unit, name, slots, config)
+
+    @property
+    def errors(self) -> list[Diagnostic]:
+        return [item for item in self.found if item.severity is Severity.ERROR]
+
+
+def _empty_program(unit: Unit) -> Program:
+    return analyze(unit.document, attrs.evolve(unit.entry, body=None))

@@ -1,0 +1,203 @@
+"""What a run came to: its value or error, and everything that happened on the way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from prose_lang.diagnostics import Diagnostic, LimitError, ProseError, RunError, WaitingError
+from prose_lang.diagnostics.errors import InterruptedRun
+from prose_lang.handlers import Recorder
+from prose_lang.runtime.effects import Effect, Usage
+from prose_lang.values import ServiceRef, TooLarge, Value, handout
+
+
+@attrs.frozen
+class CallRecord:
+    """One call as it stands in the trace. `error` is None if it succeeded; `seconds` include all attempts."""
+
+    address: str
+    service: str
+    inputs: dict[str, Value]
+    modifiers: dict[str, Value]
+    value: Value
+    error: dict[str, Any] | None
+    attempts: int
+    seconds: float
+    usage: dict[str, Any] | None
+
+    def as_json(self) -> dict[str, Any]:
+        plain: dict[str, Any] = {
+            "address": self.address,
+            "service": self.service,
+            "inputs": self.inputs,
+            "modifiers": self.modifiers,
+        }
+        if self.error is None:
+            plain["value"] = self.value
+        else:
+            plain["error"] = self.error
+        return {**plain, "attempts": self.attempts, "seconds": round(self.seconds, 6), "usage": self.usage}
+
+
+@attrs.frozen
+class DecisionRecord:
+    """One decision (L30): the layer that decided, what it decided, what it read, and why."""
+
+    address: str
+    text: str
+    layer: str
+    holds: bool | str
+    values: dict[str, Value]
+    reason: str
+
+    def as_json(self) -> dict[str, Any]:
+        return attrs.asdict(self, recurse=False)
+
+
+@attrs.frozen
+class WarningRecord:
+    """A warning event (L13): `count` times at this line."""
+
+    code: str
+    message: str
+    file: str
+    line: int
+    count: int
+
+    def as_json(self) -> dict[str, Any]:
+        return attrs.asdict(self)
+
+
+@attrs.frozen(eq=False)
+class Trace:
+    """The record of a run: calls and decisions in program order, warnings in the order of their first occurrence."""
+
+    calls: tuple[CallRecord, ...] = ()
+    decisions: tuple[DecisionRecord, ...] = ()
+    warnings: tuple[WarningRecord, ...] = ()
+
+
+class Outcome:
+    """The end of a run. `status` is ok, failed, invalid, limited, waiting or interrupted.
+
+    >>> Outcome(run_id="r", status="ok", value={"result": "x"}).value["result"]
+    'x'
+    """
+
+    __slots__ = ("_recorder", "_trace", "diagnostics", "error", "run_id", "status", "usage", "value")
+
+    def __init__(
+        self,
+        run_id: str,
+        status: str,
+        value: Value = None,
+        error: ProseError | None = None,
+        diagnostics: tuple[Diagnostic, ...] = (),
+        recorder: Recorder | None = None,
+    ) -> None:
+        self.run_id = run_id
+        self.status = status
+        self.value = value
+        self.error = error
+        self.diagnostics = diagnostics
+        self.usage = recorder.usage if recorder is not None else Usage()
+        self._recorder = recorder
+        self._trace: Trace | None = None
+
+    @property
+    def trace(self) -> Trace:
+        """Calls and decisions in program order, and warnings; put together when first asked for."""
+        if self._trace is None:
+            self._trace = trace_of(self._recorder) if self._recorder is not None else Trace()
+            self._recorder = None
+        return self._trace
+
+    def __repr__(self) -> str:
+        return f"Outcome({self.run_id}, {self.status}, {self.value!r})"
+
+    def as_json(self) -> dict[str, Any]:
+        """The object that `prose run --json` prints."""
+        return {
+            "run_id": self.run_id,
+            "status": self.status,
+            "value": self.value,
+            "error": self.error.as_json() if self.error is not None else None,
+            "diagnostics": [item.as_json() for item in self.diagnostics],
+            "calls": [call.as_json() for call in self.trace.calls],
+            "decisions": [decision.as_json() for decision in self.trace.decisions],
+            "warnings": [warning.as_json() for warning in self.trace.warnings],
+            "usage": self.usage.as_json(),
+        }
+
+
+def status_of(error: ProseError) -> str:
+    """The status of a run that ended in an error."""
+    if isinstance(error, LimitError):
+        return "limited"
+    if isinstance(error, WaitingError):
+        return "waiting"
+    if isinstance(error, InterruptedRun):
+        return "interrupted"
+    return "failed" if isinstance(error, RunError) else "invalid"
+
+
+def trace_of(recorder: Recorder) -> Trace:
+    """What a recorder kept, in program order (L35)."""
+    calls = sorted(recorder.calls, key=lambda effect: (*effect.place.order, *effect.site.order(effect.indices)))
+    decisions = [
+        DecisionRecord(
+            item.address,
+            item.plan.text,
+            item.layer,
+            item.outcome,
+            {name: _shown(value) for name, value in item.values.items()},
+            item.reason or f"the expression is {'true' if item.outcome else 'false'}",
+        )
+        for item in sorted(
+            recorder.decisions, key=lambda item: (*item.place.order, *item.plan.site.order(item.indices))
+        )
+    ]
+    warnings = [
+        WarningRecord(
+            item.code,
+            item.message,
+            item.place.source.name,
+            item.place.source.position(item.place.span.start).line,
+            item.count,
+        )
+        for item in recorder.warnings.values()
+    ]
+    return Trace(tuple(map(_record, calls)), tuple(decisions), tuple(warnings))
+
+
+def _record(effect: Effect) -> CallRecord:
+    return CallRecord(
+        effect.address,
+        effect.service.name,
+        {name: _shown(value) for name, value in effect.inputs.items()},
+        {name: _shown(value) for name, value in effect.modifiers.as_json().items()},
+        _shown(effect.value),
+        _error(effect.error),
+        effect.attempt,
+        effect.seconds,
+        effect.usage.as_json() if effect.usage is not None else None,
+    )
+
+
+def _error(error: BaseException | None) -> dict[str, Any] | None:
+    if error is None:
+        return None
+    if isinstance(error, ProseError):
+        return {"code": error.code, "name": error.name, "message": error.message}
+    return {"code": None, "name": "cancelled", "message": "the call was cancelled"}
+
+
+def _shown(value: Value) -> Value:
+    if isinstance(value, ServiceRef):
+        return str(value)
+    try:
+        return handout(value)
+    except TooLarge as error:
+        return f"({error})"
