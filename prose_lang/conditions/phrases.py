@@ -69,7 +69,7 @@ class Comparison(Rule):
             return None
         number = as_number(left)
         if number is not None:
-            return Decided(self._compare(number, bar), f"{shown(left)} {self.operator} {shown(right)}")
+            return Decided(self._compare(number, bar), lambda: f"{shown(left)} {self.operator} {shown(right)}")
         if left is None or (isinstance(left, str) and not isinstance(left, ServiceRef)):
             warning = f"{self.parts[0].text} is {shown(left)}, not a number, so `{self.describe()}` does not hold"
             return Decided(False, f"{shown(left)} is not a number", warning)

@@ -20,13 +20,33 @@ from prose_lang.values import Value
 Parse: TypeAlias = Callable[[int, int], "nodes.Expression | None"]
 
 
-@attrs.frozen
 class Decided:
-    """A decision, why it fell so, and what the trace should warn of."""
+    """A decision, why it fell so, and what the trace should warn of.
 
-    holds: bool
-    reason: str
-    warning: str | None = None
+    The reason may be given as a function: loops decide often, and few reasons are ever read.
+    """
+
+    __slots__ = ("_reason", "holds", "warning")
+
+    def __init__(self, holds: bool, reason: str | Callable[[], str], warning: str | None = None) -> None:
+        self.holds = holds
+        self._reason = reason
+        self.warning = warning
+
+    @property
+    def reason(self) -> str:
+        """Why it fell so, in words."""
+        return self._reason if isinstance(self._reason, str) else self._reason()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Decided):
+            return NotImplemented
+        return (self.holds, self.reason, self.warning) == (other.holds, other.reason, other.warning)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Decided({self.holds}, {self.reason!r}, {self.warning!r})"
 
 
 class Operand(NamedTuple):

@@ -106,16 +106,20 @@ class Binder:
                     taken[name] = self.value(item, declared)
                 except (Mismatch, NotAValue, TypeError) as error:
                     self.fault("P211", f"`{name}`: {error}", declared.span if declared else None)
+        refused = {name for name, item in given.items() if item.value is not None and name not in taken}
         for base in program.bases:
-            item_ = base.item
-            if base.kind == "input" and item_ is not None and not item_.optional and not item_.has_default:
-                if taken.get(base.name) is None and not any(one.message.startswith(f"`{base.name}`:") for one in self.found):
-                    self.fault("P203", f"the input `{base.name}` is missing", item_.span, f"give it: {base.name}=…")
+            declared = base.item
+            if base.kind != "input" or declared is None or declared.optional or declared.has_default:
+                continue
+            if taken.get(base.name) is None and base.name not in refused:
+                self.fault("P203", f"the input `{base.name}` is missing", declared.span, f"give it: {base.name}=…")
         return taken
 
     def value(self, item: Given, declared: Item | None) -> Value:
         value = item.value
-        if isinstance(value, (ServiceRef, TrustedReference, Pattern)) or (callable(value) and not isinstance(value, type)):
+        if isinstance(value, (ServiceRef, TrustedReference, Pattern)) or (
+            callable(value) and not isinstance(value, type)
+        ):
             return self.reference(value, item.trusted)  # a predicate, say (L30.4)
         value = intake(value)
         return value if declared is None else fitted(value, declared, text=item.text)

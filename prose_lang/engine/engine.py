@@ -16,10 +16,18 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from prose_lang.diagnostics import CheckError, Diagnostic, InterruptedRun, LimitError, ProseError, SourceError
-from prose_lang.diagnostics import sort_diagnostics
+from prose_lang.diagnostics import (
+    CheckError,
+    Diagnostic,
+    InterruptedRun,
+    LimitError,
+    ProseError,
+    SourceError,
+    sort_diagnostics,
+)
 from prose_lang.documents.loader import Loader
 from prose_lang.documents.model import FUNCTION_KINDS
+from prose_lang.documents.reader import read_document
 from prose_lang.engine.binding import Binder
 from prose_lang.engine.given import Given
 from prose_lang.engine.linker import Linker, Unit
@@ -108,7 +116,7 @@ class Engine:
 
     def loads(self, text: str, name: str = "<text>") -> Pattern:
         """A pattern from its text: a whole file, or a bare delegation body (L2)."""
-        document = self.loader.read(Source(name, text))
+        document = read_document(Source(name, text))
         return Pattern(document, document.main, self)
 
     def check(self, pattern: Pattern) -> list[Diagnostic]:
@@ -157,7 +165,7 @@ class Engine:
     async def outcome_async(
         self, pattern: Pattern, names: Mapping[str, Any], interrupted: list[Outcome] | None = None
     ) -> Outcome:
-        """Run and tell how it ended. A cancelled run leaves its partial outcome in `interrupted`, and stays cancelled."""
+        """Run and tell how it ended. A cancelled run leaves its partial outcome in `interrupted` and stays cancelled."""
         run_id = new_run_id()
         try:
             bound, inputs, judge, diagnostics = self._prepare(pattern, names)

@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from prose_lang.diagnostics import CheckError, Diagnostic, Severity
+from prose_lang.diagnostics import CheckError, Diagnostic, Severity, SourceError
 from prose_lang.documents.loader import Loader
 from prose_lang.documents.model import Document, Entry, Instance
 from prose_lang.engine.types import Mismatch, fitted
@@ -93,10 +93,13 @@ class Linker:
 
     def unit(self, name: str, document: Document) -> Unit | None:
         """The entry that a name means in a document (L8)."""
-        inline = document.entry(name)
-        if inline is not None:
-            return Unit(document, inline)
-        found = self.loader.resolve(name, document)
+        try:
+            found = self.loader.resolve(name, document)
+        except SourceError as error:
+            self.found.extend(error.diagnostics)
+            return None
+        if isinstance(found, Entry):
+            return Unit(document, found)
         return Unit(found, found.main) if found is not None else None
 
     def instance(self, name: str, document: Document) -> Instance | None:
@@ -118,7 +121,9 @@ class Linker:
         bound = {*instance.slots, *instance.config}
         # What an instance leaves open may come from the caller's inputs (L7): nothing is missing before the run.
         return Signature(
-            tuple(attrs.evolve(parameter, required=False) for parameter in own.parameters if parameter.name not in bound)
+            tuple(
+                attrs.evolve(parameter, required=False) for parameter in own.parameters if parameter.name not in bound
+            )
             + tuple(attrs.evolve(parameter, required=False) for parameter in own.parameters if parameter.name in bound),
             outputs=own.outputs,
         )

@@ -153,7 +153,7 @@ def trace_of(recorder: Recorder) -> Trace:
             item.layer,
             item.outcome,
             {name: _shown(value) for name, value in item.values.items()},
-            item.reason or f"the expression is {'true' if item.outcome else 'false'}",
+            item.reason,
         )
         for item in sorted(
             recorder.decisions, key=lambda item: (*item.place.order, *item.plan.site.order(item.indices))

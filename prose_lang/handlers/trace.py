@@ -6,8 +6,9 @@ Observers get frozen events. One that raises is not asked again in this run, and
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
+from prose_lang.conditions import Decided as DecidedByRule
 from prose_lang.handlers.clock import Clock
 from prose_lang.runtime.activation import Activation, Perform
 from prose_lang.runtime.effects import Effect, Usage
@@ -16,15 +17,17 @@ from prose_lang.runtime.place import Place
 from prose_lang.semantics import ConditionPlan
 
 Observer = Callable[[Event], None]
+#: Why a condition fell so: in words, as the rule's decision, or None for an expression.
+Reason: TypeAlias = "str | DecidedByRule | None"
 
 
 class Decision:
     """One decision of a condition or choice, and why."""
 
-    __slots__ = ("_values", "indices", "layer", "outcome", "place", "plan", "reason")
+    __slots__ = ("_reason", "_values", "indices", "layer", "outcome", "place", "plan")
 
     def __init__(
-        self, plan: ConditionPlan, place: Activation, layer: str, outcome: Any, values: Any, reason: str | None
+        self, plan: ConditionPlan, place: Activation, layer: str, outcome: Any, values: Any, reason: Reason
     ) -> None:
         self.plan = plan
         self.place = place
@@ -32,15 +35,22 @@ class Decision:
         self.layer = layer
         self.outcome = outcome
         self._values = values
-        self.reason = reason
+        self._reason = reason
 
     @property
     def values(self) -> dict[str, Any]:
         """The values that were read, by the text that names them."""
         if isinstance(self._values, tuple):
-            names, values = self._values
-            return {name.id: value for name, value in zip(names, values, strict=True)}
+            operands, values = self._values
+            return {operand.text: value for operand, value in zip(operands, values, strict=True)}
         return dict(self._values)
+
+    @property
+    def reason(self) -> str:
+        """Why it fell so, in words; worked out when it is read."""
+        if self._reason is None:
+            return f"the expression is {'true' if self.outcome else 'false'}"
+        return self._reason if isinstance(self._reason, str) else self._reason.reason
 
     @property
     def address(self) -> str:
@@ -104,14 +114,14 @@ class Recorder:
         return perform
 
     def decided(
-        self, plan: ConditionPlan, place: Activation, layer: str, outcome: Any, values: Any, reason: str | None
+        self, plan: ConditionPlan, place: Activation, layer: str, outcome: Any, values: Any, reason: Reason
     ) -> None:
         """A condition was decided."""
         decision = Decision(plan, place, layer, outcome, values, reason)
         if self.keep:
             self.decisions.append(decision)
         if self.observers:
-            self.tell(Decided(decision.address, plan.text, layer, outcome, decision.values, reason))
+            self.tell(Decided(decision.address, plan.text, layer, outcome, decision.values, decision.reason))
 
     def warned(self, place: Place, code: str, message: str) -> None:
         """A lenient access or the like; repeated ones at one place are counted."""

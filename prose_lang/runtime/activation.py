@@ -13,6 +13,8 @@ from prose_lang.values import Value
 
 if TYPE_CHECKING:
     from prose_lang.runtime.compiler.code import Code, Frame
+    from prose_lang.runtime.linking import Link
+    from prose_lang.semantics import CallPlan
 
 #: Python frames that may stack up before the walk goes on in a task of its own, whose stack is fresh.
 MAX_STACK = 250
@@ -23,12 +25,14 @@ Perform = Callable[[Effect], Awaitable[Any]]
 class Home:
     """What the activations of one bound program share: its code, and what its names call."""
 
-    __slots__ = ("callees", "code", "find")
+    __slots__ = ("callees", "code", "find", "links")
 
     def __init__(self, code: Code, find: Callable[[str], Service | None]) -> None:
         self.code = code
         self.find = find
         self.callees: dict[str, Service | None] = {}
+        #: What call sites and the services they reached agreed on (`linking.py`).
+        self.links: dict[tuple[CallPlan, Service], Link] = {}
 
     def callee(self, name: str) -> Service | None:
         """What a name calls besides slots, variables and blocks."""
@@ -122,7 +126,6 @@ class Run:
         self.on_event = on_event
         self.perform: Perform = _unset
         self.perform_composite: Perform = _unset
-        self.links: dict[Any, Any] = {}
 
     def warn(self, place: Place, code: str, message: str) -> None:
         """A warning event; under `--strict` the error of that code."""

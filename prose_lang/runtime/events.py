@@ -70,7 +70,7 @@ class Decided:
     layer: str
     outcome: Any
     values: dict[str, Any]
-    reason: str | None
+    reason: str
 
 
 @attrs.frozen

@@ -69,9 +69,7 @@ class BoundPattern:
             completion = await completion
         return self.shaped(value_of(completion), here, place)
 
-    def frame(
-        self, here: Activation, inputs: Mapping[str, Value], offered: Mapping[str, Value], place: Place
-    ) -> Frame:
+    def frame(self, here: Activation, inputs: Mapping[str, Value], offered: Mapping[str, Value], place: Place) -> Frame:
         frame: Frame = [None] * self.code.cells
         frame[0] = here
         missing: list[str] = []
@@ -127,7 +125,9 @@ def shaped(
         if isinstance(value, dict) and key in value:
             if len(value) > 1:
                 others = ", ".join(other for other in value if other != key)
-                warn(place, "P404", f"`{name}` declares the one output `{key}`; it also gave {others}, which is dropped")
+                warn(
+                    place, "P404", f"`{name}` declares the one output `{key}`; it also gave {others}, which is dropped"
+                )
             return value[key]
         return value
     wanted = [item.name for item in outputs if not item.optional]

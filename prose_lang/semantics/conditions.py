@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from prose_lang.conditions import Parse, Rule, exact_form, mentioned, read_rules, root
 from prose_lang.semantics.program import ConditionPlan, Site
 from prose_lang.syntax import nodes as n
-from prose_lang.syntax import parse_expression
 
 if TYPE_CHECKING:
     from prose_lang.semantics.resolver import Resolver
+
+#: A condition that is longer than this is read by the judge alone: rules are for phrases, not for essays.
+MAX_PHRASE = 2_000
+_READABLE = frozenset({"true", "false", "null", "config"})
+_WORD = re.compile(r"[^\W\d]\w*(?:-+\w+)*")
 
 
 def plan_condition(resolver: Resolver, condition: n.Condition, site: Site, labels: tuple[str, ...]) -> None:
     """Work out which layers can decide a condition where it stands, and resolve the names they read."""
 
     def parse(start: int, end: int) -> n.Expression | None:
-        return parse_expression(resolver.source, start, end)
+        # Most words of a condition are plain English: what begins with no name that is known here is no operand.
+        word = _WORD.match(resolver.source.text, start, end)
+        if word and word.group() not in _READABLE and resolver.lookup(word.group()) is None:
+            return None
+        return resolver.parse_expression(start, end)
 
     expression = condition.expression
     if expression is not None and not resolver.names_resolve(expression):
@@ -25,7 +34,7 @@ def plan_condition(resolver: Resolver, condition: n.Condition, site: Site, label
     rules: tuple[Rule, ...] = ()
     if expression is not None:
         resolver.expression(expression)
-    elif not labels:
+    elif not labels and len(condition.text) <= MAX_PHRASE:
         rules = tuple(rule for rule in read_rules(condition, parse) if _reads_names(resolver, rule))
         for rule in rules:
             for operand in rule.operands:
@@ -34,7 +43,7 @@ def plan_condition(resolver: Resolver, condition: n.Condition, site: Site, label
                 _latest(resolver, rule)
     decided = (expression is not None and not labels) or (bool(rules) and rules[-1].total)
     reads = () if decided else _shown_to_judge(resolver, condition, parse)
-    hint = None if decided else exact_form(condition, parse, resolver.known_names())
+    hint = None if decided or len(condition.text) > MAX_PHRASE else exact_form(condition, parse, resolver.known_names())
     resolver.conditions[condition] = ConditionPlan(condition.text, site, expression, rules, reads, labels, hint)
 
 
@@ -55,7 +64,8 @@ def _shown_to_judge(resolver: Resolver, condition: n.Condition, parse: Parse) ->
     """The values that the text names; if it names none, the frame's own variables (§9 L30.5)."""
     found: list[tuple[str, n.Expression]] = []
     slots = {base.name for base in resolver.bases.values() if base.kind == "slot"}
-    for text, expression in mentioned(condition, parse).items():
+    short = len(condition.text) <= MAX_PHRASE
+    for text, expression in mentioned(condition, parse).items() if short else ():
         name = root(expression)
         if name is None or resolver.lookup(name) is None:
             continue

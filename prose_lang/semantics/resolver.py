@@ -21,7 +21,7 @@ from prose_lang.semantics.modifiers import check_modifiers
 from prose_lang.semantics.program import Base, CallPlan, ConditionPlan, Site, Target
 from prose_lang.semantics.returns import collects_as_tail
 from prose_lang.semantics.scopes import Scope, Variable, declarations, published
-from prose_lang.syntax import Parsed
+from prose_lang.syntax import ExpressionParser, Parsed
 from prose_lang.syntax import nodes as n
 from prose_lang.syntax.visiting import walk
 from prose_lang.text import Span, nearest
@@ -38,7 +38,9 @@ class Resolver:
         self.entry = entry
         self.source = parsed.source
         self.parsed = parsed
+        self.broken_words = parsed.broken_words
         self.environment = environment
+        self.parse_expression = ExpressionParser(parsed.source)
         self.is_pattern = entry.kind == "pattern"
         self.diagnostics: list[Diagnostic] = []
         self.cells = 1  # cell 0 is the activation's
@@ -283,7 +285,7 @@ class Resolver:
             )
             self.writes[name] = base.cell
             return
-        if name.id in self.parsed.broken_words:
+        if name.id in self.broken_words:
             self.writes[name] = self.cell()
             return
         close = nearest(name.id, self.scope.visible())
@@ -311,7 +313,7 @@ class Resolver:
         if name.id == "config":
             self.config_reads.add(name)
             return
-        if name.id in self.parsed.broken_words:
+        if name.id in self.broken_words:
             self.reads[name] = self.cell()
             return
         arithmetic = self.arithmetic_hint(name.id)
@@ -420,7 +422,7 @@ class Resolver:
         return Target(name.id, name.span, slot, variable, static)
 
     def unknown_target(self, name: n.Name) -> None:
-        if name.id in self.parsed.broken_words:
+        if name.id in self.broken_words:
             return
         candidates = [base.name for base in self.bases.values() if base.kind == "slot"]
         candidates += [*self.environment.names(), *self.scope.visible()]
@@ -549,7 +551,7 @@ class Resolver:
             self.expression(argument)
         block = self.blocks.get(target.id)
         if block is None:
-            if target.id not in self.parsed.broken_words:
+            if target.id not in self.broken_words:
                 close = nearest(target.id, self.blocks)
                 hint = f"did you mean `{close[0]}`?" if close else "define it: block name(parameters):"
                 self.report("P202", f"there is no block `{target.id}`", target, hint=hint)
@@ -646,7 +648,7 @@ class Resolver:
 
     def session(self, node: n.Session | n.Resume) -> None:
         agent = node.agent
-        if agent is not None and agent.id not in self.agents and agent.id not in self.parsed.broken_words:
+        if agent is not None and agent.id not in self.agents and agent.id not in self.broken_words:
             close = nearest(agent.id, self.agents)
             hint = f"did you mean `{close[0]}`?" if close else f"define it: agent {agent.id}:"
             self.report("P202", f"there is no agent `{agent.id}`", agent, hint=hint)
@@ -669,7 +671,7 @@ class Resolver:
                 if node in called:
                     if self.environment.signature(node.id) is None:
                         return False
-                elif self.lookup(node.id) is None and node.id != "config" and node.id not in self.parsed.broken_words:
+                elif self.lookup(node.id) is None and node.id != "config" and node.id not in self.broken_words:
                     return False
         return True
 

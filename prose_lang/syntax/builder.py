@@ -13,6 +13,8 @@ from prose_lang.text import Source, Span
 
 #: Deepest nesting of one expression (P307): later walks recurse over expressions.
 MAX_EXPRESSION = 100
+#: A condition that is longer is never an expression: reading an essay as one takes long and comes to nothing.
+MAX_CONDITION = 10_000
 
 _PIECE = re.compile(r"\\(.|\r\n)|\{([^\W\d]\w*(?:-+\w+)*(?:\.[^\W\d]\w*(?:-+\w+)*)*)\}|\r\n", re.DOTALL)
 _ESCAPES = {"\\": "\\", '"': '"', "n": "\n", "t": "\t", "{": "{", "}": "}"}
@@ -314,7 +316,8 @@ class Builder:
 
     def condition(self, c: list[Any]) -> n.Condition:
         token = c[0]
-        expression = self.parse_expression(token.start, token.end) if token.text else None
+        short = 0 < len(token.text) <= MAX_CONDITION
+        expression = self.parse_expression(token.start, token.end) if short else None
         if expression is not None:
             expression = self.checked(expression)
         return n.Condition(token.start, token.end, token.text, expression)

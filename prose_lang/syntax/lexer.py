@@ -161,7 +161,11 @@ class _Lexer:
                 if len(self.levels) > MAX_BLOCKS:
                     self.report("P307", f"blocks are nested more than {MAX_BLOCKS} deep", first, first + 1)
                     resume = self.resume_after(first, self.levels[-1])
-                    tokens.append(Token("MALFORMED", first, self.trimmed(first, resume)))
+                    tokens.append(Token("INDENT", first, first))
+                    self.out.line_starts.append(len(tokens))
+                    end = self.trimmed(first, resume)
+                    tokens.append(Token("MALFORMED", first, end))
+                    tokens.append(Token("DEDENT", end, end))
                     return resume
                 self.levels.append(column)
                 tokens.append(Token("INDENT", first, first))
@@ -260,8 +264,11 @@ class _Lexer:
                     self.report("P307", f"brackets are nested more than {MAX_BRACKETS} deep", position, stop)
                     raise _FaultyStatement(position)
             position = stop
-            if kind in _CONDITION_FOLLOWS and not brackets and not lone and (
-                kind in ("UNTIL", "WHILE") or previous == "" or previous in _VALUE_FOLLOWS
+            if (
+                kind in _CONDITION_FOLLOWS
+                and not brackets
+                and not lone
+                and (kind in ("UNTIL", "WHILE") or previous == "" or previous in _VALUE_FOLLOWS)
             ):
                 position = self.condition(kind, position)
         if brackets:

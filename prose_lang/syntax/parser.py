@@ -65,41 +65,84 @@ def parse(source: Source, span: Span | None = None, indent: int = 0) -> Parsed:
 
 def parse_expression(source: Source, start: int, end: int) -> n.Expression | None:
     """The expression that a stretch of text is, or None if it is none."""
-    tokens = lex_expression(source, start, end)
-    if not tokens:
-        return None
-    run = _Run(source, tokens, [])
-    expression = run.expression()
-    return None if run.diagnostics else expression
+    return ExpressionParser(source)(start, end)
 
 
-class _Run:
-    """One walk over one list of tokens."""
+class _Driver:
+    """The table with the builder's methods in the places of its rules."""
+
+    def __init__(self, source: Source, builder: Builder) -> None:
+        self.source = source
+        self.builder = builder
+        self.table: Table = table()
+        self.rules = [
+            (rule.origin, rule.size, getattr(builder, rule.alias) if rule.alias else None) for rule in self.table.rules
+        ]
+
+    def feed(self, token: Token, states: list[int], values: list[Any]) -> dict[str, int] | None:
+        """Take one token in. None if it fits, else what the state would have taken."""
+        table_states, rules, kind = self.table.states, self.rules, token.kind
+        while True:
+            actions = table_states[states[-1]]
+            action = actions.get(kind)
+            if action is None:
+                return actions
+            if action >= 0:
+                states.append(action)
+                values.append(token)
+                return None
+            origin, size, make = rules[-1 - action]
+            if size == 1:
+                if make is not None:
+                    values[-1] = make(values[-1:])
+                states[-1] = table_states[states[-2]][origin]
+            else:
+                children = values[-size:]
+                del values[-size:]
+                del states[-size:]
+                assert make is not None, "a production of several symbols has an alias"
+                values.append(make(children))
+                states.append(table_states[states[-1]][origin])
+            if kind == "$END" and len(values) == 1 and len(states) == 2 and "$END" not in table_states[states[-1]]:
+                return None
+
+
+class ExpressionParser(_Driver):
+    """Parses stretches of one source as lone expressions: conditions and their operands, by the hundred.
+
+    >>> source = Source("-", "score meets bar + 1")
+    >>> parser = ExpressionParser(source)
+    >>> type(parser(12, 19)).__name__, parser(0, 19)
+    ('Binary', None)
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.diagnostics: list[Diagnostic] = []
+        super().__init__(source, Builder(source, self.diagnostics.append, self))
+
+    def __call__(self, start: int, end: int) -> n.Expression | None:
+        self.diagnostics.clear()
+        tokens = lex_expression(self.source, start, end)
+        if not tokens:
+            return None
+        states = [self.table.starts["lone_expression"]]
+        values: list[Any] = []
+        for token in [*tokens, Token("$END", end, end)]:
+            if self.feed(token, states, values) is not None:
+                return None
+        result: n.Expression = values[0]
+        return None if self.diagnostics else result
+
+
+class _Run(_Driver):
+    """One walk over the tokens of one program text."""
 
     def __init__(self, source: Source, tokens: list[Token], line_starts: list[int]) -> None:
-        self.source = source
         self.tokens = tokens
         self.line_starts = line_starts
         self.diagnostics: list[Diagnostic] = []
         self.broken: list[Span] = []
-        self.builder = Builder(source, self.diagnostics.append, self.parse_condition)
-        self.table: Table = table()
-        self.rules = [
-            (rule.origin, rule.size, getattr(self.builder, rule.alias) if rule.alias else None)
-            for rule in self.table.rules
-        ]
-
-    def parse_condition(self, start: int, end: int) -> n.Expression | None:
-        return parse_expression(self.source, start, end)
-
-    def expression(self) -> n.Expression | None:
-        states = [self.table.starts["lone_expression"]]
-        values: list[Any] = []
-        for token in [*self.tokens, Token("$END", 0, 0)]:
-            if self.feed(token, states, values) is not None:
-                return None
-        result: n.Expression = values[0]
-        return result
+        super().__init__(source, Builder(source, self.diagnostics.append, ExpressionParser(source)))
 
     def program(self) -> n.Body | None:
         tokens = self.tokens
@@ -174,30 +217,3 @@ class _Run:
                 if depth == 0:
                     break
         return back, index
-
-    def feed(self, token: Token, states: list[int], values: list[Any]) -> dict[str, int] | None:
-        """Take one token in. None if it fits, else what the state would have taken."""
-        table_states, rules, kind = self.table.states, self.rules, token.kind
-        while True:
-            actions = table_states[states[-1]]
-            action = actions.get(kind)
-            if action is None:
-                return actions
-            if action >= 0:
-                states.append(action)
-                values.append(token)
-                return None
-            origin, size, make = rules[-1 - action]
-            if size == 1:
-                if make is not None:
-                    values[-1] = make(values[-1:])
-                states[-1] = table_states[states[-2]][origin]
-            else:
-                children = values[-size:]
-                del values[-size:]
-                del states[-size:]
-                assert make is not None, "a production of several symbols has an alias"
-                values.append(make(children))
-                states.append(table_states[states[-1]][origin])
-            if kind == "$END" and len(values) == 1 and len(states) == 2 and "$END" not in table_states[states[-1]]:
-                return None

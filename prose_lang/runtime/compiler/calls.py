@@ -43,9 +43,10 @@ def compile_call(c: Compiler, node: n.Call, alias: int | None = None, declared: 
         here = f[0]
         run = here.run
         service = locate(f)
-        agreed: Link | None = run.links.get((plan, service))
+        links = here.home.links
+        agreed: Link | None = links.get((plan, service))
         if agreed is None:
-            agreed = run.links[plan, service] = link(plan, service, values, place, run.warn)
+            agreed = links[plan, service] = link(plan, service, values, place, run.warn)
         if not waits:
             inputs = {}
             for name in agreed.inputs:
@@ -108,9 +109,10 @@ def _positional(c: Compiler, plan: CallPlan, arguments: tuple[n.Expression, ...]
             wanted = ", ".join(names) or "nothing that is declared"
             place.fail("P210", f"`{service.name}` takes {wanted}; {len(positional)} values given in brackets")
         given = {**dict(zip(names, positional, strict=False)), **named}
-        agreed: Link | None = run.links.get((plan, service))
+        links = here.home.links
+        agreed: Link | None = links.get((plan, service))
         if agreed is None:
-            agreed = run.links[plan, service] = link(plan, service, given, place, run.warn)
+            agreed = links[plan, service] = link(plan, service, given, place, run.warn)
         evaluated = await _evaluate_all(given, f)
         if type(evaluated) is Escape:
             return evaluated

@@ -17,7 +17,7 @@ from prose_lang.conditions import (
     read_answer,
     read_choice,
 )
-from prose_lang.conditions.rule import Rule
+from prose_lang.conditions.rule import Operand, Rule
 from prose_lang.diagnostics import RunError, ServiceError
 from prose_lang.runtime.compiler.code import Frame
 from prose_lang.runtime.effects import Ask, Call
@@ -52,6 +52,7 @@ class _Condition:
         self.place = Place(c.program.source, plan.site.span)
         self.expression = c.expression(plan.expression) if plan.expression is not None else None
         self.names = _names_in(plan.expression) if plan.expression is not None else ()
+        self.read_names = [Operand(name, name.id) for name in self.names]
         self.readers = [c.expression(name) for name in self.names]
         self.rules = [(rule, self.operands(c, rule)) for rule in plan.rules]
         self.reads = [(label, c.expression(expression)) for label, expression in plan.reads]
@@ -107,7 +108,7 @@ class _Condition:
         record = f[0].run.on_decision
         if record is not None:
             values = [reader.run(f) for reader in self.readers]
-            record(self.plan, f[0], "expression", holds, (self.names, values), None)
+            record(self.plan, f[0], "expression", holds, (self.read_names, values), None)
 
     def by_total_rule(self, f: Frame) -> bool:
         host = self.by_host(f)
@@ -127,8 +128,9 @@ class _Condition:
             if found is not None:
                 if found.warning is not None:
                     f[0].run.warn(self.place, "P304", found.warning)
-                shown = {part.text: value for part, value in zip(rule.parts, values, strict=True)}
-                self.decided(f, rule.layer, found.holds, shown, found.reason)
+                record = f[0].run.on_decision
+                if record is not None:
+                    record(self.plan, f[0], rule.layer, found.holds, (rule.parts, values), found)
                 return found.holds
         return None
 
