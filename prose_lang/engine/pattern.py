@@ -36,7 +36,7 @@ class Pattern:
         """Run it with slots, inputs and config keys by name; see `Engine.run`.
 
         >>> import prose_lang as prose
-        >>> hello = prose.loads('return "Hello {who}"')
+        >>> hello = prose.loads('return "Hello " + who')
         >>> hello.run(who="world").value
         'Hello world'
         """

@@ -20,7 +20,7 @@ import attrs
 from prose_lang.text import Span
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Node:
     """Anything in the tree. The span includes everything the node was read from."""
 
@@ -31,32 +31,37 @@ class Node:
     def span(self) -> Span:
         return Span(self.start, self.end)
 
+    def __repr__(self) -> str:
+        # Written here once: a generated one for each class costs start-up more than everything else about them.
+        fields = attrs.fields(type(self))[2:]
+        return f"{type(self).__name__}({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in fields)})"
+
 
 # --- expressions -----------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Literal(Node):
     """`null`, `true`, `3`, `"text"` without interpolation."""
 
     value: Any
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Text(Node):
     """A string with interpolations: its parts are plain texts and the references between braces (L10)."""
 
     parts: tuple[str | Expression, ...]
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Name(Node):
     """A name that is read."""
 
     id: str
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Member(Node):
     """`object.name`."""
 
@@ -64,7 +69,7 @@ class Member(Node):
     name: str
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Index(Node):
     """`object[index]`."""
 
@@ -72,14 +77,14 @@ class Index(Node):
     index: Expression
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class ListLiteral(Node):
     """`[a, b]`."""
 
     items: tuple[Expression, ...]
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class ObjectEntry(Node):
     """`key: value`, or the shorthand `name` (then `value` is a Name)."""
 
@@ -87,14 +92,14 @@ class ObjectEntry(Node):
     value: Expression
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class ObjectLiteral(Node):
     """`{ a, b: c }`."""
 
     entries: tuple[ObjectEntry, ...]
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Unary(Node):
     """`not x`, `-x`."""
 
@@ -102,7 +107,7 @@ class Unary(Node):
     operand: Expression
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Binary(Node):
     """`left operator right`; `and` and `or` too, and `not in`."""
 
@@ -111,7 +116,7 @@ class Binary(Node):
     right: Expression
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Invoke(Node):
     """`f(a, b)` inside an expression: a positional call of a registered function or service (L13a)."""
 
@@ -125,7 +130,7 @@ Expression: TypeAlias = "Literal | Text | Name | Member | Index | ListLiteral | 
 # --- actions: what has a value and may have effects ---------------------------------------------------------------
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Property(Node):
     """`name: value` under a call, a session or an agent. `nested` holds the lines of an indented map (`shape:`)."""
 
@@ -135,7 +140,7 @@ class Property(Node):
     nested: tuple[Property, ...] = ()
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Call(Node):
     """`call TARGET`, with properties below it or positional arguments in brackets that touch the name.
 
@@ -148,7 +153,7 @@ class Call(Node):
     properties: tuple[Property, ...]
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Session(Node):
     """`session "prompt"`, `session: agent`, `session label: agent` (L29)."""
 
@@ -158,7 +163,7 @@ class Session(Node):
     properties: tuple[Property, ...]
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Resume(Node):
     """`resume: agent` (L29)."""
 
@@ -166,7 +171,7 @@ class Resume(Node):
     properties: tuple[Property, ...]
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Stage(Node):
     """One `| map:`, `| pmap:`, `| filter:` or `| reduce(acc, x):`. `names` are the names it binds in its body."""
 
@@ -175,7 +180,7 @@ class Stage(Node):
     body: Body
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Pipeline(Node):
     """`source | stage | stage` (L28)."""
 
@@ -183,7 +188,7 @@ class Pipeline(Node):
     stages: tuple[Stage, ...]
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Do(Node):
     """`do:` with a body, or `do name(arguments)` (L28)."""
 
@@ -192,7 +197,7 @@ class Do(Node):
     body: Body | None
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Modifier(Node):
     """One entry of a modifier list: `"first"` (name None), `count: 2`, `on-fail: "ignore"`, `max: 3`."""
 
@@ -200,7 +205,7 @@ class Modifier(Node):
     value: Expression
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Parallel(Node):
     """`parallel:`, each statement below it a branch (L24)."""
 
@@ -208,7 +213,7 @@ class Parallel(Node):
     branches: Body
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class ParallelFor(Node):
     """`parallel for x, i in xs (modifiers):` (L25)."""
 
@@ -219,7 +224,7 @@ class ParallelFor(Node):
     body: Body
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class ParallelRepeat(Node):
     """`parallel repeat N (modifiers) as i:` (L25)."""
 
@@ -229,7 +234,7 @@ class ParallelRepeat(Node):
     body: Body
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Repeat(Node):
     """`repeat N as i:` (L21)."""
 
@@ -238,7 +243,7 @@ class Repeat(Node):
     body: Body
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class For(Node):
     """`for x, i in xs:` and `loop for each x in xs (max: N):` (L21)."""
 
@@ -249,7 +254,7 @@ class For(Node):
     body: Body
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Loop(Node):
     """`loop:`, `loop until C:`, `loop while C:` with `(max: N)` and `as i` (L21). `kind` is until, while or forever."""
 
@@ -260,7 +265,7 @@ class Loop(Node):
     body: Body
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Condition(Node):
     """The text of a condition without its wrapping stars (L30); `expression` if the whole of it parses as one."""
 
@@ -268,7 +273,7 @@ class Condition(Node):
     expression: Expression | None
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Arm(Node):
     """One `if` or `elif` with its body."""
 
@@ -276,7 +281,7 @@ class Arm(Node):
     body: Body
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class If(Node):
     """`if` / `elif` / `else` (L26)."""
 
@@ -284,7 +289,7 @@ class If(Node):
     otherwise: Body | None
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Option(Node):
     """`option "label":` of a choice."""
 
@@ -292,7 +297,7 @@ class Option(Node):
     body: Body
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Choice(Node):
     """`choice CRITERIA:` (L26, L31)."""
 
@@ -300,7 +305,7 @@ class Choice(Node):
     options: tuple[Option, ...]
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Try(Node):
     """`try` / `catch as e` / `finally` (L27)."""
 
@@ -321,7 +326,7 @@ Value: TypeAlias = "Expression | Action"
 # --- statements ------------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Let(Node):
     """`let name = value`, `const name = value`."""
 
@@ -330,7 +335,7 @@ class Let(Node):
     constant: bool
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Destructure(Node):
     """`let { a, b } = value` (L33)."""
 
@@ -339,7 +344,7 @@ class Destructure(Node):
     constant: bool
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Assign(Node):
     """`name = value`, `name.field[0] = value` (L19). `path` holds texts (fields) and expressions (indices)."""
 
@@ -348,28 +353,28 @@ class Assign(Node):
     value: Value
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Evaluate(Node):
     """An expression or an action as a statement."""
 
     value: Value
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Return(Node):
     """`return`, `return value` (L22)."""
 
     value: Value | None
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Throw(Node):
     """`throw`, `throw value` (L27)."""
 
     value: Expression | None
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Record(Node):
     """`record V in LIST`, `append V to LIST` (L20)."""
 
@@ -377,17 +382,17 @@ class Record(Node):
     name: Name
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Break(Node):
     """`break`."""
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Continue(Node):
     """`continue`."""
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class BlockDef(Node):
     """`block name(parameters):` (L28)."""
 
@@ -396,7 +401,7 @@ class BlockDef(Node):
     body: Body
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class AgentDef(Node):
     """`agent name:` with properties (L29)."""
 
@@ -404,7 +409,7 @@ class AgentDef(Node):
     properties: tuple[Property, ...]
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Use(Node):
     """`use "reference" as name`."""
 
@@ -412,7 +417,7 @@ class Use(Node):
     alias: Name | None
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Malformed(Node):
     """What stood where a statement was expected and could not be read; a diagnostic says why."""
 
@@ -423,7 +428,7 @@ Statement: TypeAlias = (
 )
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Body(Node):
     """A list of statements."""
 

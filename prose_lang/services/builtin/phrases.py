@@ -120,7 +120,6 @@ under circumstances in which = when
 under circumstances where = when
 in situations in which = when
 in situations where = when
-in a situation in which = when
 in a situation where = when
 in instances in which = when
 in instances where = when
