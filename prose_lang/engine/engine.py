@@ -14,7 +14,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from prose_lang.diagnostics import (
     CheckError,
@@ -26,7 +26,7 @@ from prose_lang.diagnostics import (
     sort_diagnostics,
 )
 from prose_lang.documents.loader import Loader
-from prose_lang.documents.model import FUNCTION_KINDS
+from prose_lang.documents.model import FUNCTION_KINDS, Entry
 from prose_lang.documents.reader import read_document
 from prose_lang.engine.binding import Binder
 from prose_lang.engine.given import Given
@@ -94,8 +94,7 @@ class Engine:
         self.max_depth = max_depth
         self.max_passes = max_passes
         self._codes: OrderedDict[Program, Code] = OrderedDict()
-        self._linker = self._new_linker(self.services)
-        self._bound: OrderedDict[Any, tuple[Any, BoundPattern]] = OrderedDict()
+        self._links: OrderedDict[Entry, _Linked] = OrderedDict()
 
     # --- loading and checking ----------------------------------------------------------------------------------------
 
@@ -165,7 +164,7 @@ class Engine:
     async def outcome_async(
         self, pattern: Pattern, names: Mapping[str, Any], interrupted: list[Outcome] | None = None
     ) -> Outcome:
-        """Run and tell how it ended. A cancelled run leaves its partial outcome in `interrupted` and stays cancelled."""
+        """Run and tell how it ended. A cancelled run leaves its partial outcome in `interrupted` and is cancelled."""
         run_id = new_run_id()
         try:
             bound, inputs, judge, diagnostics = self._prepare(pattern, names)
@@ -227,60 +226,50 @@ class Engine:
     ) -> tuple[BoundPattern, dict[str, Value], Service | None, tuple[Diagnostic, ...]]:
         """Link, check and bind. Raises CheckError with everything that is wrong."""
         given = {name: item if isinstance(item, Given) else Given(item) for name, item in names.items()}
-        key = self._key(pattern, given)
-        if key is not None and key in self._bound:
-            _, bound = self._bound[key]
-            binder = Binder(self._linker, pattern.document, self._adapt)
-            inputs = binder.values(bound.code.program, given)
+        linked = self._linked_kept(pattern)
+        key = _key_of(pattern.entry, given)
+        binder = Binder(linked.linker, pattern.document, self._adapt)
+        kept = linked.bound.get(key)
+        if kept is not None:
+            inputs = binder.values(linked.program, given)
             if not binder.found:
-                return bound, inputs, self._judge(binder), ()
-        kind = pattern.entry.kind
-        if kind not in FUNCTION_KINDS and kind != "pattern":
-            raise CheckError(
-                "P104",
-                f"a {kind} is not run; it belongs to a standing reactor" if kind != "test" else "a test is not run",
-                source=pattern.document.source,
-                span=pattern.entry.span,
-            )
-        registered = dict(self.services)
-        if self.script is not None:
-            registered.update({name: service.for_run() for name, service in scripted_services(self.script).items()})
-        linker = self._linker if self.script is None else self._new_linker(registered)
-        before = len(linker.found)
-        self._checked(pattern, linker)
+                return kept[1], inputs, self._judge(binder), linked.diagnostics
+            raise CheckError.from_diagnostics(sort_diagnostics([*linked.diagnostics, *binder.found]))
+        slots = binder.slots(linked.program, given)
+        inputs = binder.values(linked.program, given)
+        if binder.found:
+            raise CheckError.from_diagnostics(sort_diagnostics([*linked.diagnostics, *binder.found]))
+        judge = self._judge(binder)
+        unit = Unit(pattern.document, pattern.entry)
+        made = linked.linker.unit_service(unit, pattern.entry.name, slots)
+        assert isinstance(made, BoundPattern), "an entry with a body is a bound pattern"
+        self._keep(linked.bound, key, (given, made))
+        return made, inputs, judge, linked.diagnostics
+
+    def _linked_kept(self, pattern: Pattern) -> _Linked:
+        """The links of a pattern; the same ones in every run, unless scripted replies make each run's services new."""
+        if self.script is None:
+            linked = self._links.get(pattern.entry)
+            if linked is None:
+                linked = self._linked(pattern, self.services)
+                self._keep(self._links, pattern.entry, linked)
+            return linked
+        scripted = {name: service.for_run() for name, service in scripted_services(self.script).items()}
+        return self._linked(pattern, {**self.services, **scripted})
+
+    def _linked(self, pattern: Pattern, registered: Mapping[str, Service]) -> _Linked:
+        entry, document = pattern.entry, pattern.document
+        if entry.kind not in FUNCTION_KINDS and entry.kind != "pattern":
+            reason = "is a test" if entry.kind == "test" else f"is a {entry.kind}, which belongs to a standing reactor"
+            raise CheckError("P104", f"`{entry.name}` {reason}; it is not run", source=document.source, span=entry.span)
+        linker = self._checked(pattern, self._new_linker(registered))
         diagnostics = sort_diagnostics(linker.found)
         if linker.errors:
-            error = CheckError.from_diagnostics(diagnostics)
-            del linker.found[before:]
-            raise error
-        unit = Unit(pattern.document, pattern.entry)
-        if pattern.entry.body is None:
-            raise CheckError("P410", f"`{pattern.entry.name}` is work for a model, and no model is configured",
-                             source=pattern.document.source, span=pattern.entry.span)  # fmt: skip
-        program = linker.program(unit)
-        binder = Binder(linker, pattern.document, self._adapt)
-        slots = binder.slots(program, given)
-        inputs = binder.values(program, given)
-        if binder.found:
-            raise CheckError.from_diagnostics(sort_diagnostics([*diagnostics, *binder.found]))
-        judge = self._judge(binder)
-        made = linker.unit_service(unit, pattern.entry.name, slots)
-        assert isinstance(made, BoundPattern), "an entry with a body is a bound pattern"
-        if key is not None:
-            self._keep(self._bound, key, (given, made))
-        return made, inputs, judge, tuple(diagnostics)
-
-    def _key(self, pattern: Pattern, given: Mapping[str, Given]) -> Any:
-        """What a bound pattern is kept under: nothing where scripted replies make each run's services new."""
-        if self.script is not None:
-            return None
-        slots = []
-        for slot in pattern.entry.slots:
-            item = given.get(slot.name)
-            value = item.value if item is not None else None
-            several = isinstance(value, (list, tuple))
-            slots.append(tuple(map(_identity, value)) if several and value is not None else _identity(value))
-        return (pattern.entry, *slots)
+            raise CheckError.from_diagnostics(diagnostics)
+        if entry.body is None:
+            raise CheckError("P410", f"`{entry.name}` is work for a model, and no model is configured",
+                             source=document.source, span=entry.span)  # fmt: skip
+        return _Linked(linker, linker.program(Unit(document, entry)), tuple(diagnostics), OrderedDict())
 
     def _judge(self, binder: Binder) -> Service | None:
         if self.judge is None:
@@ -346,8 +335,26 @@ def new_run_id() -> str:
     return f"{int(time.time() * 1000):x}-{os.urandom(3).hex()}"
 
 
-def _identity(value: Any) -> Any:
-    return value if isinstance(value, str) else id(value)
+class _Linked(NamedTuple):
+    """A checked pattern with its links, and what it was bound to in earlier runs."""
+
+    linker: Linker
+    program: Program
+    diagnostics: tuple[Diagnostic, ...]
+    bound: OrderedDict[Any, tuple[Mapping[str, Given], BoundPattern]]
+
+
+def _key_of(entry: Entry, given: Mapping[str, Given]) -> tuple[Any, ...]:
+    """What a bound pattern is kept under: the services of its slots, and how far a text that names one is trusted."""
+    parts = []
+    for slot in entry.slots:
+        item = given.get(slot.name)
+        value = item.value if item is not None else None
+        listed = isinstance(value, (list, tuple))
+        values = value if listed and value is not None else (value,)
+        services = tuple(one if isinstance(one, str) else id(one) for one in values)
+        parts.append((listed, item is not None and item.trusted, services))
+    return tuple(parts)
 
 
 def _outside_loop() -> None:

@@ -319,6 +319,7 @@ class Linker:
                     close = nearest(reference.target, library_names())
                     raise CheckError("P109", f"the library has no pattern `{reference.target}`",
                                      hint=f"did you mean `{close[0]}`?" if close else None)  # fmt: skip
+                assert isinstance(found, Document), "a `stdlib:` name means a file"
                 return self.unit_service(Unit(found, found.main), reference.target)
             case _:
                 return self.service(reference.target, document)

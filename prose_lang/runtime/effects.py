@@ -86,23 +86,16 @@ class Effect:
     `number` is the start order within the run.
     """
 
-    __slots__ = (
-        "attempt",
-        "error",
-        "indices",
-        "inputs",
-        "modifiers",
-        "number",
-        "place",
-        "seconds",
-        "service",
-        "site",
-        "started",
-        "usage",
-        "value",
-    )
-
     kind = "effect"
+
+    # Most effects keep most of these: as class attributes they cost nothing to begin with.
+    attempt = 1
+    number = 0
+    usage: Usage | None = None
+    value: Any = None
+    error: BaseException | None = None
+    started = 0.0
+    seconds = 0.0
 
     def __init__(
         self,
@@ -119,13 +112,6 @@ class Effect:
         self.service = service
         self.inputs = inputs
         self.modifiers = modifiers
-        self.attempt = 1
-        self.number = 0
-        self.usage: Usage | None = None
-        self.value: Any = None
-        self.error: BaseException | None = None
-        self.started = 0.0
-        self.seconds = 0.0
 
     @property
     def address(self) -> str:
@@ -136,14 +122,12 @@ class Effect:
 class Call(Effect):
     """One dynamic `call` of a service."""
 
-    __slots__ = ()
     kind = "call"
 
 
 class Ask(Effect):
     """One question to the judge (L30.5, L31): its inputs are `condition` or `criteria`, `values` and `options`."""
 
-    __slots__ = ()
     kind = "ask"
 
 

@@ -32,7 +32,26 @@ def intake(thing: Any) -> Value:
         return thing if len(thing) <= MAX_TEXT and _is_unicode(thing) else _refuse_text(thing, "")
     if kind is float and math.isfinite(thing):
         return thing
+    if kind is dict and _is_plain(thing):
+        return thing.copy()
     return _Intake().take(thing, 0, "")
+
+
+def _is_plain(thing: dict[Any, Any]) -> bool:
+    """Whether an object holds nothing but short texts and small numbers: what most services answer."""
+    if len(thing) > 32:
+        return False
+    for key, item in thing.items():
+        kind = type(item)
+        if type(key) is not str or not (
+            item is None
+            or kind is bool
+            or (kind is str and len(item) < 10_000 and item.isascii())
+            or (kind is float and -1e300 < item < 1e300)
+            or (kind is int and -1_000_000_000 < item < 1_000_000_000)
+        ):
+            return False
+    return True
 
 
 def _is_unicode(text: str) -> bool:

@@ -1,14 +1,13 @@
 """YAML as values: a document becomes a tree of plain JSON values in which every part knows its place (L1, L7).
 
-What YAML can say and JSON cannot is refused with its place: keys that are not texts, NaN and infinity, tags of
-objects, an alias inside its own anchor. Scalars follow the core schema of YAML 1.2, so `yes` and dates are texts.
-The tree is built from parser events with an explicit stack: the depth of a text can neither exhaust Python's
-stack nor drive the scanner into its quadratic case (deeply nested brackets). Writing YAML is not done here.
+What YAML can say and JSON cannot is refused with its place: keys that are not texts, an alias inside its own anchor,
+the scalars and tags that `yaml_schema.py` does not know. The tree is built from parser events with an explicit stack:
+the depth of a text can neither exhaust Python's stack nor drive the scanner into its quadratic case (deeply nested
+brackets). Writing YAML is not done here.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
@@ -19,23 +18,14 @@ import attrs
 
 from prose_lang.diagnostics import Diagnostic
 from prose_lang.text import Source, Span
-from prose_lang.values.intake import MAX_INTEGER
 from prose_lang.values.model import Value
+from prose_lang.values.yaml_schema import CORE, NotJson, scalar
 
 #: Nesting that no hand-written file reaches; every open bracket may make the scanner look 1,024 characters ahead.
 MAX_DEPTH = 100
 #: The scanner reads some 60,000 characters a second; larger texts need the caller's consent.
 MAX_CHARACTERS = 100_000
 
-_CORE = "tag:yaml.org,2002:"
-_NULL = frozenset({"", "~", "null", "Null", "NULL"})
-_BOOLEANS = MappingProxyType({"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False})
-_TAGGED: Mapping[str, tuple[type, ...]] = MappingProxyType(
-    {"str": (str,), "int": (int,), "float": (int, float), "bool": (bool,), "null": (type(None),)}
-)
-_INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_NO_NUMBER = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|\Z)")
 
 
@@ -218,7 +208,7 @@ class _Builder:
 
     def enter(self, event: Any, start: int, end: int) -> None:
         is_object = type(event).__name__.startswith("Mapping")
-        if event.tag not in (None, "!", _CORE + ("map" if is_object else "seq")):
+        if event.tag not in (None, "!", CORE + ("map" if is_object else "seq")):
             raise _Fault(f"the tag `{event.tag}` does not fit here", start, end)
         if len(self.open) >= MAX_DEPTH:
             raise _Fault(f"it is nested more than {MAX_DEPTH} levels deep", start, end)
@@ -279,41 +269,7 @@ class _Builder:
 
 
 def _scalar(event: Any, start: int, end: int) -> Value:
-    text: str = event.value
-    tag = event.tag
-    if tag is None or tag == "!":
-        plain = event.style is None and tag is None
-        value = _plain(text) if plain else text
-    else:
-        name = tag.removeprefix(_CORE)
-        value = text if name == "str" else _plain(text)
-        if tag == name or type(value) not in _TAGGED.get(name, ()):
-            raise _Fault(f"the tag `{tag}` does not fit here", start, end)
-    if isinstance(value, str):
-        try:
-            value.encode("utf-8")
-        except UnicodeEncodeError:
-            raise _Fault("a text holds half of a surrogate pair", start, end) from None
-    elif value is _UNFIT:
-        raise _Fault(f"`{text[:40]}` is not a JSON number", start, end, "put it in quotes if a text is meant")
-    return value
-
-
-_UNFIT = object()
-
-
-def _plain(text: str) -> Value:
-    """What a plain scalar means in the core schema."""
-    if text in _NULL:
-        return None
-    if text in _BOOLEANS:
-        return _BOOLEANS[text]
-    if _INTEGER.fullmatch(text):
-        if len(text) > 320:  # more digits than the largest double has
-            return _UNFIT
-        number = int(text, 0) if text[:2] in ("0o", "0x") else int(text)
-        return number if abs(number) <= MAX_INTEGER else _UNFIT
-    if _FLOAT.fullmatch(text):
-        real = float(text)
-        return real if math.isfinite(real) else _UNFIT
-    return _UNFIT if _NO_NUMBER.fullmatch(text) else text
+    try:
+        return scalar(event.value, event.tag, plain=event.style is None)
+    except NotJson as error:
+        raise _Fault(str(error), start, end, error.hint) from None
