@@ -80,7 +80,7 @@ def flow_of(lines: Sequence[Line]) -> Flow:
 
 def nested_text(lines: Sequence[Line]) -> str:
     """Nested items as they stand, but without the indentation that all of them share, and unwrapped."""
-    base = min((line.column for line in lines), default=0)
+    base = min((line.column for line in lines if line.bullet), default=0)
     parts: list[str] = []
     for line in lines:
         if line.bullet or not parts:

@@ -38,11 +38,12 @@ class Loader:
     library: Path = attrs.field(factory=resources.library_folder)
     _kept: dict[tuple[str, str], tuple[tuple[int, int], Document]] = attrs.field(init=False, factory=dict, repr=False)
 
-    def load(self, reference: str) -> Document:
+    def load(self, reference: str | os.PathLike[str]) -> Document:
         """The document that a user means by a path, `stdlib:NAME`, or the bare name of a shipped pattern.
 
         Raises `SourceError` P103.
         """
+        reference = os.fspath(reference)
         library = _LIBRARY.fullmatch(reference)
         if library is None and os.path.lexists(reference):
             return self.load_path(reference)

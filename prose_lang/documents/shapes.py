@@ -183,7 +183,7 @@ class _Reader:
         if found is None:
             return False
         self.found = self.found.over(found)
-        self.at = end
+        self.at = end + 1 if self.text[end : end + 1] == "." else end
         return True
 
     def value(self) -> bool:

@@ -104,7 +104,9 @@ class Binder:
                 declared = base.item
                 try:
                     taken[name] = self.value(item, declared)
-                except (Mismatch, NotAValue, TypeError) as error:
+                except Mismatch as error:
+                    self.fault("P211", f"`{name}` {error}", declared.span if declared else None)
+                except (NotAValue, TypeError) as error:
                     self.fault("P211", f"`{name}`: {error}", declared.span if declared else None)
         refused = {name for name, item in given.items() if item.value is not None and name not in taken}
         for base in program.bases:

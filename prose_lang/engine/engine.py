@@ -103,8 +103,9 @@ class Engine:
 
         Raises SourceError if it cannot be found or read. What is wrong inside it is for `check` and `run` to say.
         """
-        text = os.fspath(reference)
-        path, _, part = text.partition("#") if text.endswith(".md") is False else (text, "", "")
+        path, part = os.fspath(reference), ""
+        if not path.endswith(".md"):
+            path, _, part = path.partition("#")
         document = self.loader.load(path)
         if not part:
             return Pattern(document, document.main, self)

@@ -209,7 +209,7 @@ class Linker:
             try:
                 fitted(value, config[name], text=False)
             except Mismatch as error:
-                self.report("P211", f"{where} sets `{name}`: {error}", document, instance.config_spans[name])
+                self.report("P211", f"{where} sets `{name}`, which {error}", document, instance.config_spans[name])
         for name in slots:
             if name not in instance.slots:
                 self.report("P203", f"{where} does not bind the slot `{name}`", document, instance.span)

@@ -59,14 +59,38 @@ INTERFACE: list[tuple[str, str, str, tuple[bool, Any], str]] = [
     ("`where`: a folder (optional)", "where", "any", (True, MISSING), "a folder (optional)"),
     ("`where`: not optional", "where", "any", REQUIRED, "not optional"),
     ("`n`: integer (optional, default 3) — how many", "n", "integer", (True, 3), "how many"),
-    ("`n`: integer, default `2`. How many", "n", "integer", (True, 2), ". How many"),
+    ("`n`: integer, default `2`. How many", "n", "integer", (True, 2), "How many"),
     ("`m`: string, optional, default fast: the mode", "m", "string", (True, "fast"), "the mode"),
-    ("`roots`: Path[] - optional roots; default `[\"src\"]`", "roots", "Path[]", (True, ["src"]), "optional roots; default `[\"src\"]`"),
+    (
+        '`roots`: Path[] - optional roots; default `["src"]`',
+        "roots",
+        "Path[]",
+        (True, ["src"]),
+        'optional roots; default `["src"]`',
+    ),
     ("`budget`: rounds at most. Default 4.", "budget", "number", (True, 4), "rounds at most. Default 4."),
-    ('`topic`: a question (default: "the current state")', "topic", "any", (True, "the current state"), 'a question (default: "the current state")'),
+    (
+        '`topic`: a question (default: "the current state")',
+        "topic",
+        "any",
+        (True, "the current state"),
+        'a question (default: "the current state")',
+    ),
     ("`out`: a folder; default `dist`.", "out", "any", (True, "dist"), "a folder; default `dist`."),
-    ("`live`: whether to. Defaults to `true` here", "live", "boolean", (True, True), "whether to. Defaults to `true` here"),
-    ("`root`: a folder; default `<home>/src` unless set", "root", "any", REQUIRED, "a folder; default `<home>/src` unless set"),
+    (
+        "`live`: whether to. Defaults to `true` here",
+        "live",
+        "boolean",
+        (True, True),
+        "whether to. Defaults to `true` here",
+    ),
+    (
+        "`root`: a folder; default `<home>/src` unless set",
+        "root",
+        "any",
+        REQUIRED,
+        "a folder; default `<home>/src` unless set",
+    ),
     ("`why`: a reason. Default: only errors count.", "why", "any", REQUIRED, "a reason. Default: only errors count."),
     ("`by`: by default 3", "by", "any", REQUIRED, "by default 3"),
     ("`path`: Path<RepositoryRoot> - a local path", "path", "Path<RepositoryRoot>", REQUIRED, "a local path"),
@@ -75,7 +99,7 @@ INTERFACE: list[tuple[str, str, str, tuple[bool, Any], str]] = [
     ("`prior`: run — an optional earlier run", "prior", "run", (True, MISSING), "an optional earlier run"),
     ('`verdict`: "accept" | "reject" -- it', "verdict", '"accept" | "reject"', REQUIRED, "it"),
     ("`kind`: `string` — it", "kind", "string", REQUIRED, "it"),
-    ("`mode`: string - \"all\" (every one), or none", "mode", "string", REQUIRED, '"all" (every one), or none'),
+    ('`mode`: string - "all" (every one), or none', "mode", "string", REQUIRED, '"all" (every one), or none'),
     ("`proceeded`: boolean", "proceeded", "boolean", REQUIRED, ""),
     ("`passed`: boolean true only when it passed", "passed", "any", REQUIRED, "boolean true only when it passed"),
     ("`rounds`: number of rounds", "rounds", "any", REQUIRED, "number of rounds"),
@@ -83,14 +107,25 @@ INTERFACE: list[tuple[str, str, str, tuple[bool, Any], str]] = [
     ("`note`: warning: do not", "note", "any", REQUIRED, "warning: do not"),
     ("`n`: integer: how many", "n", "integer", REQUIRED, "how many"),
     ("`level`: how good (beginner, expert)", "level", "any", REQUIRED, "how good (beginner, expert)"),
-    ('tiers: object[]  -- e.g. [{ model: "big", count: 3 }]', "tiers", "object[]", REQUIRED, 'e.g. [{ model: "big", count: 3 }]'),
-]  # fmt: skip
+    (
+        'tiers: object[]  -- e.g. [{ model: "big", count: 3 }]',
+        "tiers",
+        "object[]",
+        REQUIRED,
+        'e.g. [{ model: "big", count: 3 }]',
+    ),
+]
 
 
 @pytest.mark.parametrize(("text", "name", "kind", "given", "description"), INTERFACE)
 def test_interface_items(text: str, name: str, kind: str, given: tuple[bool, Any], description: str) -> None:
     made, faults = item(text)
-    assert (made.name, made.type.text, (made.optional, made.default), made.description) == (name, kind, given, description)
+    assert (made.name, made.type.text, (made.optional, made.default), made.description) == (
+        name,
+        kind,
+        given,
+        description,
+    )
     assert faults == []
 
 
@@ -156,7 +191,10 @@ def test_bounds() -> None:
             ("P211", 'the default of `n` is "many", a string, where integer is declared', "many"),
         ),
         ("`n` (integer, default: 0, min: 1)", ("P211", "the default of `n` is 0, less than the minimum of 1", "0")),
-        ("`n` (number, default: 2.5, max: 1)", ("P211", "the default of `n` is 2.5, more than the maximum of 1", "2.5")),
+        (
+            "`n` (number, default: 2.5, max: 1)",
+            ("P211", "the default of `n` is 2.5, more than the maximum of 1", "2.5"),
+        ),
         ("`n` (default: a, one of: b, c)", ("P211", 'the default of `n` is "a", none of "b", "c"', "a")),
         ("`n` (integer, min: few)", ("P107", "`n`: the minimum must be a number", "few")),
         ("`n` (integer, default: 3: x", ("P107", "`n`: this bracket is never closed", "(")),
@@ -249,7 +287,8 @@ def test_values_that_fit_a_type(kind: str, good: list[Any], bad: list[Any]) -> N
     [
         ("1,000", "1,000"), ("80%", "80%"), ("1e999", "1e999"), ("'open", "'open"), ("[1", "[1"), ("", ""),
         ("[" * 100, "[" * 100), ('"a\\n\\"\\u00e9"', 'a\n"é'), ("{'a': 1, b: none,}", {"a": 1, "b": None}),
-        ("{a: 1} x", "{a: 1} x"), ("NaN", "NaN"), ("9" * 400, "9" * 400), ("'\\ud800'", "'\\ud800'"), ("{1: 2}", "{1: 2}"),
+        ("{a: 1} x", "{a: 1} x"), ("NaN", "NaN"), ("9" * 400, "9" * 400), ("'\\ud800'", "'\\ud800'"),
+        ("{1: 2}", "{1: 2}"),
     ],
 )  # fmt: skip
 def test_defaults_of_no_type(text: str, value: Any) -> None:
