@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from prose_lang.diagnostics import (
         CheckError,
         Diagnostic,
-        InterruptedRun,
         LimitError,
         ProseError,
         RunError,
@@ -41,7 +40,6 @@ __all__ = [
     "CheckError",
     "Diagnostic",
     "Engine",
-    "InterruptedRun",
     "LimitError",
     "Limits",
     "Outcome",
@@ -62,7 +60,7 @@ __all__ = [
 
 _HOMES = {
     "prose_lang.diagnostics": (
-        "CheckError Diagnostic InterruptedRun LimitError ProseError RunError ServiceError SourceError WaitingError"
+        "CheckError Diagnostic LimitError ProseError RunError ServiceError SourceError WaitingError"
     ),
     "prose_lang.engine": "Engine Outcome Pattern",
     "prose_lang.handlers": "Limits",

@@ -4,7 +4,6 @@ from prose_lang.diagnostics.codes import CODES, Code, code_named
 from prose_lang.diagnostics.diagnostic import Diagnostic, Severity, sort_diagnostics
 from prose_lang.diagnostics.errors import (
     CheckError,
-    InterruptedRun,
     LimitError,
     ProseError,
     RunError,
@@ -18,7 +17,6 @@ __all__ = [
     "CheckError",
     "Code",
     "Diagnostic",
-    "InterruptedRun",
     "LimitError",
     "ProseError",
     "RunError",

@@ -1,13 +1,12 @@
 """The one family of exceptions.
 
-    ProseError
-    ├── SourceError       P1xx  a source could not be read or parsed
-    ├── CheckError        P2xx  the program or what it was given is wrong; nothing was run
-    └── RunError          P3xx  the program failed while running
-        ├── ServiceError  P4xx  a service, a judge or a person did not answer as needed
-        ├── LimitError    P405  a limit or budget was reached
-        ├── WaitingError  P411  a person's answer is needed
-        └── InterruptedRun      the run was interrupted
+ProseError
+├── SourceError       P1xx  a source could not be read or parsed
+├── CheckError        P2xx  the program or what it was given is wrong; nothing was run
+└── RunError          P3xx  the program failed while running
+    ├── ServiceError  P4xx  a service, a judge or a person did not answer as needed
+    ├── LimitError    P405  a limit or budget was reached
+    └── WaitingError  P411  a person's answer is needed
 """
 
 from __future__ import annotations
@@ -141,7 +140,3 @@ class LimitError(RunError):
 
 class WaitingError(RunError):
     """P411: a person's answer is needed and nobody can answer now."""
-
-
-class InterruptedRun(RunError):
-    """The run was interrupted; what had finished is in its outcome."""

@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 from prose_lang.diagnostics import (
     CheckError,
     Diagnostic,
-    InterruptedRun,
     LimitError,
     ProseError,
     SourceError,
@@ -200,7 +199,7 @@ class Engine:
             return ended(status_of(error), error=error)
         except asyncio.CancelledError:
             if interrupted is not None:
-                interrupted.append(ended("interrupted", error=InterruptedRun("P405", "the run was interrupted")))
+                interrupted.append(ended("interrupted"))
             raise
         return ended("ok", value)
 

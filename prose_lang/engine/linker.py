@@ -338,13 +338,14 @@ class Linker:
     def unit_service(
         self, unit: Unit, name: str, slots: Mapping[str, Value] | None = None, config: Mapping[str, Value] | None = None
     ) -> Service:
-        """An entry as a service: its body, or work for a model."""
+        """An entry as a service: its body, or work for a model. Only an instance has `config`, and inherits (L7)."""
         if unit.entry.body is None:
             return ContractService(name, unit.entry)
         program = self.program(unit)
         if program.errors:
             raise CheckError.from_diagnostics(program.diagnostics)
-        return BoundPattern(name, self.compiled(program), slots or {}, config or {}, self.finder(unit.document))
+        find, inherits = self.finder(unit.document), config is not None
+        return BoundPattern(name, self.compiled(program), slots or {}, config or {}, find, inherits=inherits)
 
     def instantiate(self, instance: Instance, document: Document, name: str) -> Service:
         """An instance as a service; those nested in it are called `outer.slot[k]` (L7)."""

@@ -7,7 +7,6 @@ from typing import Any
 import attrs
 
 from prose_lang.diagnostics import Diagnostic, LimitError, ProseError, RunError, WaitingError
-from prose_lang.diagnostics.errors import InterruptedRun
 from prose_lang.handlers import Recorder
 from prose_lang.runtime.effects import Effect, Usage
 from prose_lang.values import ServiceRef, TooLarge, Value, handout
@@ -138,14 +137,13 @@ def status_of(error: ProseError) -> str:
         return "limited"
     if isinstance(error, WaitingError):
         return "waiting"
-    if isinstance(error, InterruptedRun):
-        return "interrupted"
     return "failed" if isinstance(error, RunError) else "invalid"
 
 
 def trace_of(recorder: Recorder) -> Trace:
     """What a recorder kept, in program order (L35)."""
-    calls = sorted(recorder.calls, key=lambda effect: (*effect.place.order, *effect.site.order(effect.indices)))
+    made = [effect for effect in recorder.calls if effect.made]
+    calls = sorted(made, key=lambda effect: (*effect.place.order, *effect.site.order(effect.indices)))
     decisions = [
         DecisionRecord(
             item.address,

@@ -60,6 +60,11 @@ class CallFinished(CallStarted):
         """How long it took, all attempts and waits included."""
         return self._effect.seconds
 
+    @property
+    def usage(self) -> dict[str, Any] | None:
+        """What the service said it used, if it did."""
+        return self._effect.usage.as_json() if self._effect.usage is not None else None
+
 
 @attrs.frozen
 class Decided:

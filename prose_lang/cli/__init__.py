@@ -1,0 +1,1 @@
+"""The command line. One module per command; `main.py` is where it begins."""

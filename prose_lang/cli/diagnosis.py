@@ -1,0 +1,93 @@
+"""What `prose doctor` finds out: versions, places, optional packages, keys by name, terminal, limits."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Iterator, Mapping
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from prose_lang import __version__, resources
+from prose_lang.cli.terminal import Terminal
+from prose_lang.diagnostics.redact import is_secret_name
+from prose_lang.diagnostics.visible import visible
+
+#: What the interpreter needs, and what it can do without.
+_NEEDED = ("lark", "attrs", "cattrs", "markdown-it-py", "ruamel.yaml", "click", "rich")
+_OPTIONAL = ("litellm",)
+
+
+def diagnosis(terminal: Terminal) -> dict[str, Any]:
+    """Everything as plain data."""
+    from prose_lang.handlers import Limits
+
+    limits = Limits()
+    return {
+        "prose": __version__,
+        "python": {
+            "version": platform.python_version(),
+            "implementation": platform.python_implementation(),
+            "executable": sys.executable,
+        },
+        "system": platform.platform(),
+        "grammar": {"folder": str(resources.grammar_folder()), "parse_table": _parse_table()},
+        "library": {"folder": str(resources.library_folder()), "patterns": len(resources.library_names())},
+        "packages": {name: _version(name) for name in (*_NEEDED, *_OPTIONAL)},
+        "keys_set": sorted(name for name, value in terminal.environ.items() if value and is_secret_name(name)),
+        "terminal": {
+            "stdin": sys.stdin.isatty(),
+            "stdout": terminal.out.isatty(),
+            "stderr": terminal.err.isatty(),
+            "color": terminal.colors(terminal.err),
+            "live": terminal.live,
+            "width": terminal.width,
+            "encoding": terminal.out.encoding,
+        },
+        "limits": {"calls": limits.calls, "seconds": limits.seconds, "concurrency": limits.concurrency},
+        "processors": os.cpu_count(),
+    }
+
+
+def lines(found: Mapping[str, Any]) -> Iterator[str]:
+    """The diagnosis as text."""
+    python, grammar, library, terminal = found["python"], found["grammar"], found["library"], found["terminal"]
+    yield f"prose      {found['prose']}"
+    yield f"Python     {python['version']} ({python['implementation']}), {visible(python['executable'])}"
+    yield f"system     {visible(found['system'])}, {found['processors']} processors"
+    yield f"grammar    {visible(grammar['folder'])}, parse table {grammar['parse_table']}"
+    yield f"library    {visible(library['folder'])}, {library['patterns']} patterns"
+    yield "packages   " + ", ".join(
+        f"{name} {known or ('not installed (needed to call models)' if name in _OPTIONAL else 'MISSING')}"
+        for name, known in found["packages"].items()
+    )
+    yield f"keys       {visible(', '.join(found['keys_set'])) or 'none set'}"
+    shown = [name for name in ("stdin", "stdout", "stderr") if terminal[name]]
+    abilities = f"colour {_yes(terminal['color'])}, live line {_yes(terminal['live'])}"
+    yield f"terminal   {', '.join(shown) or 'none'}; {abilities}, {terminal['width']} columns, {terminal['encoding']}"
+    limits = (f"{name} {'none' if value is None else f'{value:,}'}" for name, value in found["limits"].items())
+    yield f"limits     {', '.join(limits)} (unless set)"
+
+
+def _parse_table() -> str:
+    """Whether the stored table is that of the grammar; a stale one makes every start slower."""
+    import json
+
+    from prose_lang.syntax.table import digest
+
+    stored = resources.grammar_table_text()
+    if stored is None:
+        return "missing"
+    return "fresh" if json.loads(stored).get("digest") == digest(resources.grammar_text()) else "stale"
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _yes(truth: bool) -> str:
+    return "yes" if truth else "no"

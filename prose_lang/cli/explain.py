@@ -1,0 +1,89 @@
+"""`prose explain`: the page of a diagnostic code or lint."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from prose_lang.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+_COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
+
+
+def _complete(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem
+
+    from prose_lang.diagnostics import CODES
+
+    names = (name for code in CODES.values() for name in (code.code, code.name))
+    return [CompletionItem(name) for name in names if name.lower().startswith(incomplete.lower())]
+
+
+@click.command(short_help="Explain a diagnostic code.")
+@click.argument("code", required=False, metavar="[CODE|NAME]", shell_complete=_complete)
+@click.pass_context
+def command(ctx: click.Context, code: str | None) -> int:
+    """Explain a diagnostic code, given as P201 or by its name; without one, list all codes.
+
+    \b
+    Examples:
+      $ prose explain P201
+      $ prose explain unknown-name
+      $ prose explain
+    """
+    from prose_lang.diagnostics.explain import explain
+
+    terminal = ctx.ensure_object(Terminal)
+    if code is None:
+        terminal.write("\n".join(_all()))
+        return 0
+    page = explain(code)
+    if page is None:
+        raise click.UsageError(f"there is no code `{code}`{_meant(code)}", ctx)
+    terminal.write(_readable(page, terminal))
+    return 0
+
+
+def _all() -> Iterator[str]:
+    """Every code with its title, then the lints that have a page."""
+    from prose_lang.diagnostics import CODES
+    from prose_lang.diagnostics.explain import page_names, summary
+
+    width = max(len(code.name) for code in CODES.values())
+    for code in CODES.values():
+        yield f"{code.code}  {code.name:<{width}}  {code.title}"
+    for name in page_names():
+        if name not in CODES:
+            yield f"      {name:<{width}}  {summary(name)}"
+
+
+def _readable(page: str, terminal: Terminal) -> str:
+    """A page without the comments that are for its tests; headings and fences stand out where there is colour."""
+    lines = _COMMENT.sub("", page).rstrip("\n").split("\n")
+    if not terminal.colors(terminal.out):
+        return "\n".join(lines)
+    styled, in_code = [], False
+    for line in lines:
+        if line.startswith("```"):
+            in_code = not in_code
+            styled.append(terminal.paint("2", line, terminal.out))
+        else:
+            style = "36" if in_code else "1" if line.startswith("#") else ""
+            styled.append(terminal.paint(style, line, terminal.out) if style else line)
+    return "\n".join(styled)
+
+
+def _meant(text: str) -> str:
+    from prose_lang.diagnostics import CODES
+    from prose_lang.diagnostics.explain import page_names
+    from prose_lang.text import nearest
+
+    names = {name for code in CODES.values() for name in (code.code, code.name)} | set(page_names())
+    close = nearest(text, sorted(names))
+    return f"; did you mean {' or '.join(f'`{name}`' for name in close)}?" if close else ""

@@ -1,0 +1,105 @@
+"""`prose run`: its arguments and options. Doing it is `running.py`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from prose_lang.cli.options import complete_source, talk_options
+from prose_lang.cli.terminal import Terminal
+
+_AFTER = "prose_lang.cli.run.after"
+
+
+def _count(value: Any) -> int:
+    try:
+        number = int(value)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise click.BadParameter(f"{value!r} is not a whole number from 1")
+    return number
+
+
+def _count_or_none(value: Any) -> int | str:
+    # click takes None for "not given"; the word stands for the lifted limit until then.
+    return "none" if value == "none" else _count(value)
+
+
+def _seconds(value: Any) -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise click.BadParameter(f"{value!r} is not a number of seconds above 0")
+    return number
+
+
+class _Run(click.Command):
+    """Keeps the words after `--` apart: what they mean differs from what stands before."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if "--" in args:
+            at = args.index("--")
+            ctx.meta[_AFTER], args = tuple(args[at + 1 :]), args[:at]
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            name = error.option_name.lstrip("-")
+            error.hint = f"for a name of the pattern write {name}=VALUE"  # type: ignore[attr-defined]
+            raise
+
+
+@click.command(cls=_Run, short_help="Run a pattern on your services.")
+@click.argument("source", shell_complete=complete_source)
+@click.argument("names", nargs=-1, metavar="[NAME=VALUE | NAME:=JSON | NAME=@FILE]...")
+@click.option("--services", multiple=True, metavar="FILE", help="Python file or module with @service functions.")
+@click.option("--script", metavar="FILE", help="Scripted services, for tests and demonstrations without a model.")
+@click.option("--inputs", metavar="FILE", help="JSON object of names; - for standard input.")
+@click.option("--model", metavar="REF", help="Default model (not available yet).")
+@click.option("--judge", metavar="REF", help="Service that decides conditions which no rule decides.")
+@click.option("--no-judge", is_flag=True, help="Never ask a judge.")
+@click.option(
+    "--max-calls", type=_count_or_none, default=1000, metavar="N", help="Most calls; 1000 unless set, none lifts it."
+)
+@click.option("--timeout", type=_seconds, metavar="SECONDS", help="Most wall time.")
+@click.option("--concurrency", type=_count, metavar="N", help="Most calls at the same time.")
+@click.option("--strict", is_flag=True, help="Warning events are errors.")
+@click.option("--output", type=click.Choice(["human", "json", "jsonl"]), default="human", help="What is printed.")
+@click.option("--json", "as_json", is_flag=True, help="Same as --output json.")
+@click.option("--record/--no-record", default=None, help="Keep a run record (not available yet) or none.")
+@click.option("--ask", is_flag=True, help="Ask for missing names on the terminal.")
+@talk_options
+@click.pass_context
+def command(ctx: click.Context, /, **options: Any) -> int:
+    """Run a pattern on your services.
+
+    SOURCE is a path, - for standard input, stdlib:NAME or the bare NAME of a library pattern. Slots, inputs and
+    config keys are given by name. A slot takes a service: a registered, scripted or built-in NAME,
+    py:MODULE:FUNCTION, "cmd:COMMAND LINE", FILE.prose.md, FILE.prose.md#ENTRY or stdlib:NAME; several are
+    separated by commas. A literal VALUE may be any of these, a text from a file only a name.
+
+    \b
+    Examples:
+      $ prose run refine refiner=plain evaluator=readability task_brief="Utilize the form in order to apply."
+      $ prose run refine refiner=plain evaluator=readability max_rounds:=1 --json -- task_brief: At this point in time
+      $ echo 'return "Hello " + who' | prose run - who=world
+
+    Exit status: 0 done, 1 the run failed, 2 usage, source or contract error, 3 a limit stopped it, 4 waiting for
+    a person, 130 interrupted.
+    """
+    if options.pop("record"):
+        raise click.UsageError("run records are not kept yet; leave --record out", ctx)
+    # There is no judge but the one that is named.
+    if options.pop("no_judge") and options["judge"] is not None:
+        raise click.UsageError("--judge and --no-judge exclude each other", ctx)
+    if options.pop("as_json"):
+        options["output"] = "json"
+    if options["max_calls"] == "none":
+        options["max_calls"] = None
+
+    from prose_lang.cli.running import Request, run
+
+    return run(Request(after=ctx.meta.get(_AFTER, ()), **options), ctx.ensure_object(Terminal))

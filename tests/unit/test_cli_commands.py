@@ -1,0 +1,271 @@
+"""The commands that run nothing: list, show, ast, explain, doctor, completions, and the group around them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from prose_lang import __version__
+from prose_lang.cli.group import COMMANDS
+from prose_lang.cli.main import cli
+from prose_lang.diagnostics import CODES
+
+SHOWN = """\
+---
+name: shown
+kind: pattern
+---
+
+# Shown
+
+Does a thing. And another.
+
+### Slots
+
+- `worker`: does it
+- `critics`: look at it
+
+### Config
+
+- `rounds` (integer, default: 2, min: 1, max: 9): how often
+- `tone` (string, default: dry, one of: dry, wet): how
+
+### Requires
+
+- Pattern instance receives:
+    critics: string[]    -- in order
+    brief: string        -- what to do
+    style: string        -- (optional) how
+
+### Invariants
+
+- It ends.
+
+### Delegation
+
+```prose
+let xs = parallel for c in critics:
+  return { hidden: c }
+if brief == "":
+  return { empty: true }
+let done = call worker
+return { result: done, rounds: rounds }
+```
+
+## other
+
+### Returns
+
+- `text`: a text
+"""
+
+
+def prose(*args: str, stdin: str | None = None, env: dict[str, str] | None = None) -> Result:
+    return CliRunner().invoke(cli, args, input=stdin, env=env or {})
+
+
+@pytest.fixture
+def shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    Path("shown.prose.md").write_text(SHOWN)
+    return "shown.prose.md"
+
+
+# --- the group -------------------------------------------------------------------------------------------------------
+
+
+def test_version() -> None:
+    assert prose("--version").stdout == f"prose {__version__}\n"
+
+
+def test_help_lists_every_command() -> None:
+    for result in (prose(), prose("--help"), prose("-h")):
+        assert result.exit_code == 0
+        assert all(f"\n  {name} " in result.stdout for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_with_an_example_and_the_description_of_the_table(name: str) -> None:
+    result = prose(name, "--help")
+    assert result.exit_code == 0
+    assert "\n    $ prose " in result.stdout or "| prose " in result.stdout
+    module = __import__(f"prose_lang.cli.{name}", fromlist=["command"])
+    assert module.command.get_short_help_str(limit=200) == COMMANDS[name]
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("chekc", "there is no command `chekc`; did you mean `check`?"),
+        ("refine", "there is no command `refine`; did you mean `prose run refine`?"),
+        ("my.prose.md", "there is no command `my.prose.md`; did you mean `prose run my.prose.md`?"),
+        ("zzzz", "there is no command `zzzz`"),
+    ],
+)
+def test_an_unknown_command(word: str, message: str) -> None:
+    result = prose(word)
+    assert (result.exit_code, result.stdout, result.stderr.splitlines()[0]) == (2, "", f"error: {message}")
+
+
+# --- list and show ---------------------------------------------------------------------------------------------------
+
+
+def test_list_names_every_pattern_of_the_library() -> None:
+    lines = prose("list").stdout.splitlines()
+    assert any(line.startswith("refine ") and line.endswith(".") for line in lines)
+    listed = json.loads(prose("list", "--json").stdout)
+    assert [item["name"] for item in listed] == [line.split()[0] for line in lines]
+    assert next(item for item in listed if item["name"] == "refine")["slots"] == ["refiner", "evaluator"]
+
+
+def test_show(shown: str) -> None:
+    assert prose("show", shown).stdout == (
+        "shown (pattern, shown.prose.md)\n"
+        "Does a thing. And another.\n"
+        "\n"
+        "Slots\n"
+        "  worker   service             does it\n"
+        "  critics  services, in order  look at it\n"
+        "\n"
+        "Inputs\n"
+        "  brief  string, required  what to do\n"
+        "  style  string, optional  how\n"
+        "\n"
+        "Config\n"
+        "  rounds  integer, default 2, from 1, to 9          how often\n"
+        '  tone    string, default "dry", one of "dry", "wet"  how\n'
+        "\n"
+        "Returns empty, result, rounds\n"
+        "\n"
+        "Invariants\n"
+        "  - It ends.\n"
+        "\n"
+        "Other entries other\n"
+    )
+
+
+def test_show_as_json(shown: str) -> None:
+    described = json.loads(prose("show", shown, "--json").stdout)
+    assert described["returns"] == ["empty", "result", "rounds"]
+    assert described["config"][0] == {
+        "name": "rounds", "type": "integer", "description": "how often", "required": False, "default": 2,
+        "minimum": 1, "maximum": 9,
+    }  # fmt: skip
+    assert described["inputs"][0]["required"] is True
+
+
+def test_show_the_source_and_an_entry(shown: str) -> None:
+    assert prose("show", shown, "--source").stdout == SHOWN
+    assert json.loads(prose("show", f"{shown}#other", "--json").stdout)["returns"] == ["text"]
+
+
+def test_undeclared_inputs_are_shown() -> None:
+    described = json.loads(prose("show", "-", "--json", stdin='return "Hello " + who').stdout)
+    assert described["inputs"] == [
+        {"name": "who", "type": "any", "description": "(read by the body, not declared)", "required": False}
+    ]
+
+
+def test_show_of_nothing() -> None:
+    result = prose("show", "refin")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "did you mean `refine`" in result.stderr
+
+
+# --- ast -------------------------------------------------------------------------------------------------------------
+
+
+def test_ast() -> None:
+    assert prose("ast", "-", stdin="return 1 + 2").stdout == (
+        "Body  [1:1-1:13]\n"
+        "  Return  [1:1-1:13]\n"
+        '    Binary operator="+"  [1:8-1:13]\n'
+        "      Literal value=1  [1:8-1:9]\n"
+        "      Literal value=2  [1:12-1:13]\n"
+    )
+
+
+def test_ast_as_json_and_tokens() -> None:
+    [found] = json.loads(prose("ast", "-", "--json", stdin="return 1").stdout)
+    assert (found["entry"], found["tree"]["children"][0]["node"]) == ("anonymous", "Return")
+    [found] = json.loads(prose("ast", "-", "--json", "--tokens", stdin="return 1").stdout)
+    assert [token["text"] for token in found["tokens"]][:2] == ["return", "1"]
+    assert prose("ast", "-", "--tokens", stdin="return 1").stdout.splitlines()[0] == "1:1       RETURN           return"
+
+
+def test_ast_of_what_cannot_be_parsed_prints_the_rest() -> None:
+    result = prose("ast", "-", stdin="let x = = 1\nreturn 2\n")
+    assert result.exit_code == 2
+    assert "Return" in result.stdout
+    assert result.stderr.startswith("error[P101] not-a-statement")
+
+
+def test_ast_tells_entries_apart(shown: str) -> None:
+    Path(shown).write_text(SHOWN + "\n### Execution\n\n```prose\nreturn 1\n```\n")
+    lines = prose("ast", shown).stdout.splitlines()
+    assert [line for line in lines if line.startswith("#")] == ["# shown", "# other"]
+
+
+def test_ast_of_a_file_without_a_body() -> None:
+    result = prose("ast", "-", stdin="---\nname: f\nkind: function\n---\n### Returns\n- `text`: x\n")
+    assert (result.exit_code, result.stderr) == (2, "error[P105] body-missing: `<stdin>` has no delegation body\n"
+                                                    "  --> <stdin>\n")  # fmt: skip
+
+
+# --- explain ---------------------------------------------------------------------------------------------------------
+
+
+def test_explain_by_code_and_by_name() -> None:
+    page = prose("explain", "P201")
+    assert (page.exit_code, page.stdout.splitlines()[0]) == (0, "# P201 unknown-name")
+    assert "<!--" not in prose("explain", "P403").stdout
+    assert prose("explain", "Unknown-Name").stdout == page.stdout
+    assert "\x1b[1m# P201 unknown-name\x1b[0m" in prose("explain", "p201", env={"FORCE_COLOR": "1"}).stdout
+
+
+def test_explain_lists_all_codes() -> None:
+    lines = prose("explain").stdout.splitlines()
+    assert [line.split()[0] for line in lines][: len(CODES)] == list(CODES)
+
+
+def test_explain_of_nothing() -> None:
+    result = prose("explain", "unknwon-name")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("error: there is no code `unknwon-name`; did you mean `unknown-name`")
+
+
+# --- doctor and completions ------------------------------------------------------------------------------------------
+
+
+def test_doctor_names_keys_and_never_shows_them() -> None:
+    secret = "sk-0123456789abcdef"
+    text = prose("doctor", env={"OPENAI_API_KEY": secret})
+    assert text.exit_code == 0
+    assert secret not in text.output
+    assert "OPENAI_API_KEY" in text.stdout
+    found = json.loads(prose("doctor", "--json", env={"OPENAI_API_KEY": secret}).stdout)
+    assert found["prose"] == __version__
+    assert "OPENAI_API_KEY" in found["keys_set"]
+    assert found["grammar"]["parse_table"] == "fresh"
+    assert found["library"]["patterns"] == len(prose("list").stdout.splitlines())
+    assert found["limits"] == {"calls": 1000, "seconds": None, "concurrency": None}
+    assert found["terminal"]["stdout"] is False
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(shell: str) -> None:
+    result = prose("completions", shell)
+    assert (result.exit_code, f"_PROSE_COMPLETE={shell}_complete" in result.stdout) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [("prose ch", "check"), ("prose run refi", "refine"), ("prose explain unknown-n", "unknown-name"),
+     ("prose run --max", "--max-calls")],
+)  # fmt: skip
+def test_what_shells_complete(words: str, found: str) -> None:
+    env = {"_PROSE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+    assert f"plain,{found}\n" in prose(env=env).stdout
