@@ -41,7 +41,12 @@ def event_json(event: Event) -> dict[str, Any]:
                 plain["value"] = _plain(event.value)
             else:
                 plain["error"] = _error(event.error)
-            return {**plain, "attempts": event.attempts, "seconds": round(event.seconds, 6)}
+            return {
+                **plain,
+                "attempts": event.attempts,
+                "seconds": round(event.seconds, 6),
+                "usage": event.usage,
+            }
         case CallStarted():
             inputs = {name: _plain(value) for name, value in event.inputs.items()}
             return {"event": "call_started", **_call(event), "inputs": inputs}

@@ -122,10 +122,14 @@ def read_choice(answer: Value, labels: Collection[str]) -> Chosen | None:
 def mentioned(condition: nodes.Condition, parse: Parse) -> dict[str, nodes.Expression]:
     """The paths that a text may be naming, as they are written, in order. Words inside strings are not looked at.
 
-    Most are plain English: the caller keeps those whose first name means something where the condition stands.
+    Most are plain English: the caller keeps those whose first name means something where the condition stands. What
+    follows `a` or `an` is English too: "a round finds nothing new" is not about the number in `round`.
     """
     found: dict[str, nodes.Expression] = {}
-    for word in cut(condition.text) or ():
+    words = cut(condition.text) or ()
+    for before, word in zip((None, *words), words, strict=False):
+        if before is not None and before.lower in ("a", "an"):
+            continue
         core = None if word.text.startswith('"') else _CORE.search(word.text)
         if core is None or core[0] in found:
             continue

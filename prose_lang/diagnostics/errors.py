@@ -71,6 +71,7 @@ class ProseError(Exception):
             span=self.span,
             severity=Severity.ERROR,
             hint=self.hint,
+            notes=(f"the service is `{self.service}`",) if self.service else (),
         )
 
     def as_json(self) -> dict[str, Any]:

@@ -131,4 +131,4 @@ class Binder:
         hint = "did you mean " + " or ".join(f"`{one}`" for one in close) + "?" if close else None
         if hint is None and known:
             hint = "it takes " + ", ".join(known)
-        self.fault("P210", f"`{program.entry.name}` takes no `{name}`", program.entry.span, hint)
+        self.fault("P210", f"`{program.entry.name}` takes no `{name}`", None, hint)  # it stands in no file

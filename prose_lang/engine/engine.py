@@ -81,6 +81,7 @@ class Engine:
         self._threads = WorkerThreads()
         self._adapted: OrderedDict[tuple[Any, str | None], Service] = OrderedDict()
         self._lock = threading.Lock()
+        self._linking = threading.RLock()  # links are made by one thread at a time, and kept
         self.loader = Loader()
         self.services: Mapping[str, Service] = self._registered(services)
         self.script = script
@@ -167,7 +168,8 @@ class Engine:
         """Run and tell how it ended. A cancelled run leaves its partial outcome in `interrupted` and is cancelled."""
         run_id = new_run_id()
         try:
-            bound, inputs, judge, diagnostics = self._prepare(pattern, names)
+            with self._linking:
+                bound, inputs, judge, diagnostics = self._prepare(pattern, names)
         except ProseError as error:
             return Outcome(run_id, "invalid", error=error, diagnostics=error.diagnostics)
         clock = LoopClock()
@@ -197,6 +199,10 @@ class Engine:
             value = await self._walk(bound, run, inputs)
         except ProseError as error:
             return ended(status_of(error), error=error)
+        except MemoryError:
+            place = whole_place(bound.code.program)
+            reason = "the run needs more memory than there is"
+            return ended("limited", error=LimitError("P405", reason, source=place.source, span=place.span))
         except asyncio.CancelledError:
             if interrupted is not None:
                 interrupted.append(ended("interrupted"))

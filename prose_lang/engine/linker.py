@@ -162,7 +162,7 @@ class Linker:
     def report(self, code: str, message: str, document: Document, span: Span, hint: str | None = None) -> None:
         self.found.append(Diagnostic(code, message, document.source, span, hint=hint))
 
-    def check_instance(self, instance: Instance, document: Document, around: Sequence[Entry]) -> None:
+    def check_instance(self, instance: Instance, document: Document, around: Sequence[Instance]) -> None:
         """Report what is wrong with an instance and those nested in it, each once."""
         if instance in self._checked:
             return
@@ -179,9 +179,6 @@ class Linker:
             self.report("P202", f"{where} is of `{instance.pattern}`, which is a {unit.entry.kind}, not a pattern",
                         document, instance.pattern_span)  # fmt: skip
             return
-        if unit.entry in around:
-            self.report("P108", f"{where} contains itself", document, instance.pattern_span)
-            return
         self.program(unit)
         slots = {slot.name: slot for slot in unit.entry.slots}
         config = {item.name: item for item in unit.entry.config}
@@ -194,14 +191,14 @@ class Linker:
                             document, bound.span)  # fmt: skip
             for service in bound.services:
                 if isinstance(service, Instance):
-                    self.check_instance(service, document, (*around, unit.entry))
+                    self.check_instance(service, document, (*around, instance))
                 elif not self.resolves(service, document):
                     close = nearest(service, Scope(self, document).names())
                     hint = f"did you mean `{close[0]}`?" if close else None
                     self.report("P202", f"{where} binds `{name}` to `{service}`, which is not found",
                                 document, bound.span, hint)  # fmt: skip
                 else:
-                    self._nested(service, document, (*around, unit.entry))
+                    self._nested(service, document, (*around, instance))
         for name, value in instance.config.items():
             if name not in config:
                 self._unknown(where, "config key", name, config, slots, document, instance.config_spans[name])
@@ -210,20 +207,21 @@ class Linker:
                 fitted(value, config[name], text=False)
             except Mismatch as error:
                 self.report("P211", f"{where} sets `{name}`, which {error}", document, instance.config_spans[name])
-        for name in slots:
-            if name not in instance.slots:
-                self.report("P203", f"{where} does not bind the slot `{name}`", document, instance.span)
+        missing = [f"`{name}`" for name in slots if name not in instance.slots]
+        if missing:
+            what = "slot" if len(missing) == 1 else "slots"
+            self.report("P203", f"{where} does not bind the {what} {', '.join(missing)}", document, instance.span)
 
     def _called(self, unit: Unit, name: str) -> bool:
         return any(plan.target.name == name and plan.target.slot for plan in self.program(unit).calls.values())
 
-    def _nested(self, name: str, document: Document, around: Sequence[Entry]) -> None:
+    def _nested(self, name: str, document: Document, around: Sequence[Instance]) -> None:
         if name in self.registered:
             return
         nested = self.instance(name, document)
         if nested is not None:
-            unit = self.unit(nested.pattern, document)
-            if unit is not None and unit.entry in around:
+            # A pattern inside an instance of itself is fine; an instance inside itself never ends.
+            if nested in around:
                 self.report("P108", f"the instance `{nested.name}` contains itself", document, nested.pattern_span)
                 return
             self.check_instance(nested, document, around)

@@ -178,7 +178,7 @@ def _record(effect: Effect) -> CallRecord:
         {name: _shown(value) for name, value in effect.modifiers.as_json().items()},
         _shown(effect.value),
         _error(effect.error),
-        effect.attempt,
+        effect.made,
         effect.seconds,
         effect.usage.as_json() if effect.usage is not None else None,
     )

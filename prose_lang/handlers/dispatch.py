@@ -28,6 +28,10 @@ async def dispatch(effect: Effect) -> Any:
         raise _error(effect, "P305", f"an input of `{service.name}` cannot be handed to it: {error}") from None
     except Exception as error:
         raise _failed(effect, _message(error), error) from error
+    except BaseException as error:
+        if isinstance(error, (KeyboardInterrupt, GeneratorExit)):  # an interrupt is never a service's failure
+            raise
+        raise _failed(effect, f"the function raised {error!r}", None) from error  # `sys.exit` ends no host
     try:
         value = intake(found)
     except NotAValue as error:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Mapping
+from contextlib import nullcontext
 from typing import Any
 
 import attrs
@@ -59,33 +60,33 @@ class Limiter:
 
     def wrap(self, inner: Perform) -> Perform:
         """A performer that keeps the limits."""
-        most, deadline, gate = self.limits.calls, self.deadline, self._gate
+        gate = self._gate
 
         def perform(effect: Effect) -> Awaitable[Any]:
-            if most is not None and self.calls >= most:
-                raise limit_reached(effect, f"the run may make {most:,} calls, and this would be one more",
-                                    "raise the limit if that is what you want (--max-calls)")  # fmt: skip
-            if deadline is not None and self.clock.now() >= deadline:
-                raise limit_reached(effect, f"the run's time of {self.limits.seconds:g} s is over", None)
-            self.calls += 1
             own = self._gate_of(effect)
             if gate is None and own is None:
+                self._admit(effect)
                 return inner(effect)
             return gated(effect, own)
 
         async def gated(effect: Effect, own: asyncio.Semaphore | None) -> Any:
             # The service's own gate first: who waits there must not keep others from the run's places.
-            if own is None:
-                assert gate is not None
-                async with gate:
-                    return await inner(effect)
-            async with own:
-                if gate is None:
-                    return await inner(effect)
-                async with gate:
-                    return await inner(effect)
+            async with own or nullcontext(), gate or nullcontext():
+                self._admit(effect)
+                return await inner(effect)
 
         return perform
+
+    def _admit(self, effect: Effect) -> None:
+        """Count an attempt that is about to be made. One that still waits for its place may never be made."""
+        most, deadline = self.limits.calls, self.deadline
+        if most is not None and self.calls >= most:
+            raise limit_reached(effect, f"the run may make {most:,} call{'' if most == 1 else 's'}, and this would be one more",
+                                "raise the limit if that is what you want (--max-calls)")  # fmt: skip
+        if deadline is not None and self.clock.now() >= deadline:
+            raise limit_reached(effect, f"the run's time of {self.limits.seconds:g} s is over", None)
+        self.calls += 1
+        effect.made += 1
 
     def _gate_of(self, effect: Effect) -> asyncio.Semaphore | None:
         service = effect.service

@@ -8,7 +8,7 @@ from typing import Any
 from prose_lang.diagnostics import RunError
 from prose_lang.handlers.clock import Clock
 from prose_lang.runtime.activation import Perform
-from prose_lang.runtime.effects import Effect
+from prose_lang.runtime.effects import Effect, Usage
 
 
 def delay_before(attempt: int, backoff: str) -> float:
@@ -32,6 +32,7 @@ def retry(inner: Perform, clock: Clock) -> Perform:
 
     async def retried(effect: Effect) -> Any:
         last = 1 + effect.modifiers.retry
+        spent: Usage | None = None
         while True:
             try:
                 return await inner(effect)
@@ -39,6 +40,13 @@ def retry(inner: Perform, clock: Clock) -> Perform:
                 error.attempts = effect.attempt
                 if effect.attempt >= last or not error.catchable:
                     raise
+            finally:
+                # Every attempt counts, what the failed ones used too (L34).
+                if spent is not None:
+                    spent.add(effect.usage or Usage())
+                    effect.usage = spent
+                spent = effect.usage
+            effect.usage = None
             effect.attempt += 1
             seconds = delay_before(effect.attempt, effect.modifiers.backoff)
             if seconds:

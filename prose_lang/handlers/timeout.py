@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable
 from typing import Any
 
-from prose_lang.diagnostics import ServiceError
+from prose_lang.diagnostics import RunError, ServiceError
 from prose_lang.runtime.activation import Perform
 from prose_lang.runtime.effects import Effect
 
@@ -22,16 +22,20 @@ def timeout(inner: Perform) -> Perform:
         scope = asyncio.timeout(seconds)
         try:
             async with scope:
-                return await inner(effect)
-        except TimeoutError:
-            if not scope.expired():
+                found = await inner(effect)
+        except (TimeoutError, RunError) as error:
+            # What a service says while it is being cancelled is too late as well.
+            if not scope.expired() or (isinstance(error, RunError) and not error.catchable):
                 raise
-            raise ServiceError(
-                "P408",
-                f"`{effect.service.name}` did not answer within {seconds:g} s",
-                source=effect.site.source,
-                span=effect.site.span,
-                service=effect.service.name,
-            ) from None
+        else:
+            if not scope.expired():
+                return found
+        raise ServiceError(
+            "P408",
+            f"`{effect.service.name}` did not answer within {seconds:g} s",
+            source=effect.site.source,
+            span=effect.site.span,
+            service=effect.service.name,
+        )
 
     return perform

@@ -1,6 +1,6 @@
 """Trace: the outermost handler. Records every call, decision and warning of a run, and tells the observers.
 
-Observers get frozen events. One that raises is not asked again in this run, and the run goes on; its error is a warning.
+Observers get frozen events. One that raises is not asked again in this run, and the run goes on; its error is noted.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Recorder:
                 return value
             finally:
                 effect.seconds = now() - effect.started
-                usage.calls += effect.attempt
+                usage.calls += effect.made
                 if effect.usage is not None:
                     usage.add(effect.usage)
                 if self.observers:
@@ -149,6 +149,8 @@ class Recorder:
         for observer in tuple(self.observers):
             try:
                 observer(event)
-            except Exception as error:
+            except BaseException as error:
+                if isinstance(error, KeyboardInterrupt):
+                    raise
                 self.observers.remove(observer)
                 self.notes.append(Noted("observer-failed", "", (), f"{type(error).__name__}: {error}"))

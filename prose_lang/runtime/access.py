@@ -29,8 +29,6 @@ def member(value: Any, name: str, place: Place, warn: Warn) -> Any:
     if isinstance(value, dict):
         if name in value:
             return value[name]
-        if name == "length":
-            return len(value)
         warn(place, "P303", f"there is no `{name}` in this object{_keys(value)}")
         return None
     if isinstance(value, list):
@@ -51,6 +49,13 @@ def member(value: Any, name: str, place: Place, warn: Warn) -> Any:
     return None
 
 
+def single_output(value: Any, name: str) -> Any:
+    """`.name` of the result of a service whose single output has that name: the key, if the value or the JSON that it
+    is the text of has it, else the value itself (§9 L13)."""
+    whole = parsed_object(value) if isinstance(value, str) and not isinstance(value, ServiceRef) else value
+    return whole[name] if isinstance(whole, dict) and name in whole else value
+
+
 def index(value: Any, key: Any, place: Place, warn: Warn) -> Any:
     """`value[key]`."""
     if isinstance(value, list):
@@ -64,12 +69,12 @@ def index(value: Any, key: Any, place: Place, warn: Warn) -> Any:
             warn(place, "P303", f'there is no "{key}" in this object{_keys(value)}')
             return None
         place.fail("P304", f"an object is looked into by text, not by {_article(key)}")
-    if isinstance(value, str) and isinstance(key, str) and not isinstance(value, ServiceRef):
-        parsed = parsed_object(value)
-        if parsed is not None:
-            return index(parsed, key, place, warn)
-        warn(place, "P303", f'a text has no "{key}"')
-        return None
+    if isinstance(value, str) and isinstance(key, str):
+        if key == "length" and not isinstance(value, ServiceRef):
+            parsed = parsed_object(value)  # of a text that is JSON, `["length"]` is a key and `.length` never is (§9)
+            if isinstance(parsed, dict) and key in parsed:
+                return parsed[key]
+        return member(value, key, place, warn)
     if isinstance(value, (str, bool, int, float)) and _whole(key) is not None:
         return value  # one brief for all delegates
     warn(place, "P303", f"{_article(value)} has no parts")

@@ -71,9 +71,10 @@ class Activation:
         self.template: Frame = []
         self.inherited: Mapping[str, Value] = {}
 
-    def branch(self, indices: tuple[int, ...]) -> Activation:
-        """The same body in a branch or pass with indices of its own: a task of its own, so with a fresh stack."""
-        made = Activation(self.run, self.home, self.prefix, self.order, indices, self.depth, self.home.code.weight)
+    def branch(self, indices: tuple[int, ...], *, fresh: bool = True) -> Activation:
+        """The same body in a branch or step with indices of its own; a branch is a task, so its stack is `fresh`."""
+        stack = self.home.code.weight if fresh else self.stack
+        made = Activation(self.run, self.home, self.prefix, self.order, indices, self.depth, stack)
         made.template = self.template
         made.inherited = self.inherited
         return made

@@ -82,7 +82,8 @@ class Site(Protocol):
 class Effect:
     """What calls and questions to a judge have in common.
 
-    `value` or `error` is set once it is done; `attempt` counts from 1 while it runs; times are the clock's seconds.
+    `value` or `error` is set once it is done; `attempt` counts from 1 while it runs, `made` those that reached the
+    service: a limit may refuse one, and one that waits for its place may be cancelled. Times are the clock's seconds.
     `number` is the start order within the run.
     """
 
@@ -90,6 +91,7 @@ class Effect:
 
     # Most effects keep most of these: as class attributes they cost nothing to begin with.
     attempt = 1
+    made = 0
     number = 0
     usage: Usage | None = None
     value: Any = None

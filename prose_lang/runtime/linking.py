@@ -22,19 +22,26 @@ class Link(NamedTuple):
     """What to send where.
 
     `inputs` are the names that are sent, `words` those of `prompt`, `model`, `context` that are modifiers here,
-    `required` the inputs whose value must not be null, `keep_null` whether null bindings are sent (a nested pattern
-    has to know of them: they end its look-up, §9 L7).
+    `required` the inputs whose value must not be null, `keep_null` whether null bindings are sent (an instance has
+    to know of them: they end its look-up, §9 L7), `dropped` the bindings that a slot's service does not take.
     """
 
     inputs: tuple[str, ...]
     words: tuple[str, ...]
     required: tuple[str, ...]
     keep_null: bool
+    dropped: tuple[str, ...]
+
+    def warn(
+        self, service: Service, values: Mapping[str, Any], place: Place, warn: Callable[[Place, str, str], None]
+    ) -> None:
+        """Say what is not sent, but for null, which is never sent. Links outlive a run, so each call says it anew."""
+        for name in self.dropped:
+            if values[name] is not None:
+                warn(place, "P210", f"`{service.name}` takes no `{name}`; it is not sent")
 
 
-def link(
-    plan: CallPlan, service: Service, given: Mapping[str, Any], place: Place, warn: Callable[[Place, str, str], None]
-) -> Link:
+def link(plan: CallPlan, service: Service, given: Mapping[str, Any], place: Place) -> Link:
     """Work out the agreement. Raises P203, P209 or P210 where there is none."""
     signature = service.signature
     for name in MODIFIERS:
@@ -48,30 +55,24 @@ def link(
                 hint="rename the input",
             )
     words = tuple(name for name in plan.words if signature.parameter(name) is None)
-    names = []
+    names, dropped = [], []
     for name in given:
         if name in words:
             continue
         if signature.open or signature.parameter(name) is not None:
             names.append(name)
         else:
-            _drop(plan, service, signature, name, place, warn)
+            _refuse_unless_a_slot(plan, service, signature, name, place)
+            dropped.append(name)
     required = [parameter for parameter in signature.parameters if parameter.required]
     missing = [parameter.name for parameter in required if parameter.name not in names]
     if missing:
         raise missing_inputs(service, missing, place)
     strict = tuple(parameter.name for parameter in required if not parameter.pass_null)
-    return Link(tuple(names), words, strict, service.composite)
+    return Link(tuple(names), words, strict, getattr(service, "inherits", False), tuple(dropped))
 
 
-def _drop(
-    plan: CallPlan,
-    service: Service,
-    signature: Signature,
-    name: str,
-    place: Place,
-    warn: Callable[[Place, str, str], None],
-) -> None:
+def _refuse_unless_a_slot(plan: CallPlan, service: Service, signature: Signature, name: str, place: Place) -> None:
     """A slot's service that does not take a binding does not get it; a function's caller is mistaken (L32)."""
     if plan.target.slot is None and plan.target.variable is None:
         close = nearest(name, signature.names)
@@ -83,10 +84,9 @@ def _drop(
             service=service.name,
             hint=f"did you mean `{close[0]}`?" if close else None,
         )
-    warn(place, "P210", f"`{service.name}` takes no `{name}`; it is not sent")
 
 
-def missing_inputs(service: Service, names: list[str], place: Place) -> RunError:
+def missing_inputs(service: Service, names: list[str], place: Place, hint: str | None = None) -> RunError:
     """The error of a call that lacks required inputs."""
     words = ", ".join(f"`{name}`" for name in names)
     return RunError(
@@ -95,4 +95,5 @@ def missing_inputs(service: Service, names: list[str], place: Place) -> RunError
         source=place.source,
         span=place.span,
         service=service.name,
+        hint=hint,
     )

@@ -44,49 +44,85 @@ class _Join:
         self.fatal: tuple[int, BaseException] | None = None
         self.succeeded = 0
         self.stopping = False
+        self.closed = False  # once the branches are cancelled, what still comes of them counts no more
+        self.workers: list[asyncio.Task[None]] = []
+        self.current: list[int] = []  # the branch that each worker is at
+        self.begun = 0
+        self.cancelled: set[asyncio.Task[None]] = set()
         self.wake: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-    def stop(self) -> None:
+    def stop(self, last: int) -> None:
+        """It is decided. Branches after `last` end at once; those before it may be ending in this very moment, and
+        of simultaneous completions the lower one counts."""
+        if self.stopping:
+            return
         self.stopping = True
+        for worker, number in zip(self.workers, self.current, strict=True):
+            if number > last:
+                self.cancel(worker)
         if not self.wake.done():
             self.wake.set_result(None)
 
-    async def work(self) -> None:
+    def cancel(self, worker: asyncio.Task[None]) -> None:
+        """Cancel a worker once: a second time would break into the cleaning up that the first one began."""
+        if worker not in self.cancelled:
+            self.cancelled.add(worker)
+            worker.cancel()
+
+    async def others_begin(self) -> None:
+        """All branches start at once: one that ends without ever waiting lets the others do so before it counts."""
+        if self.begun < len(self.workers):
+            await asyncio.sleep(0)
+
+    async def work(self, worker: int) -> None:
         """Take branches in order until there are none or the join is decided."""
+        self.begun += 1
         while not self.stopping and self.next < self.count:
-            number = self.next
+            number = self.current[worker] = self.next
             self.next += 1
             try:
-                self.values[number] = await self.branch(number)
+                value = await self.branch(number)
+                await self.others_begin()
             except RunError as error:
-                self.errors[number] = error
+                await self.others_begin()
                 if not error.catchable:
                     self.end_with(number, error)
-                elif self.fail_fast:
-                    self.stop()
-            except Exception as error:
+                elif not self.closed:
+                    self.errors[number] = error
+                    if self.fail_fast:
+                        self.stop(number)
+            except asyncio.CancelledError:
+                raise
+            except BaseException as error:
+                await self.others_begin()
                 self.end_with(number, error)
             else:
+                if self.closed:
+                    return
+                self.values[number] = value
                 self.succeeded += 1
-                if self.need is not None and self.succeeded >= self.need:
-                    self.stop()
+                if self.need is not None and self.succeeded >= self.need and not self.stopping:
+                    self.stop(max(number for number, value in enumerate(self.values) if value is not PENDING))
 
     def end_with(self, number: int, error: BaseException) -> None:
         """An error that no strategy keeps from ending the block; of several at once the lowest branch's counts."""
         if self.fatal is None or number < self.fatal[0]:
             self.fatal = (number, error)
-        self.stop()
+        self.stop(number)
 
     async def run(self) -> None:
-        workers = [asyncio.create_task(self.work()) for _ in range(min(self.count, MAX_STARTED))]
+        size = min(self.count, MAX_STARTED)
+        self.current = [0] * size
+        workers = self.workers = [asyncio.create_task(self.work(worker)) for worker in range(size)]
         everything = asyncio.gather(*workers, return_exceptions=True)
         cancelled = False
         try:
             await asyncio.wait((everything, self.wake), return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
             cancelled = True
+        self.closed = True
         for worker in workers:
-            worker.cancel()
+            self.cancel(worker)
         while not all(worker.done() for worker in workers):
             try:
                 await asyncio.wait(workers)

@@ -25,7 +25,8 @@ class BoundPattern:
     """A program with some of its names bound.
 
     `slots` hold references, or lists of them; `config` the instance's own settings. What neither binds may be bound
-    by each call, taken from a same-named input of the caller, or defaulted, in this order (L7).
+    by each call, where it is an instance (`inherits`) taken from a same-named input of the entry around it, or
+    defaulted, in this order (L7). Everything else sees what its call binds and nothing more (L32).
     """
 
     composite = True
@@ -37,11 +38,14 @@ class BoundPattern:
         slots: Mapping[str, Value],
         config: Mapping[str, Value],
         find: Callable[[str], Service | None],
+        *,
+        inherits: bool = False,
     ) -> None:
         self.name = name
         self.code = code
         self.slots = slots
         self.config = config
+        self.inherits = inherits
         self.home = Home(code, find)
         self.signature = _relaxed(code.program.signature)
 
@@ -51,7 +55,8 @@ class BoundPattern:
         place = Place(effect.site.source, effect.site.span)
         order = (*caller.order, *effect.site.order(effect.indices))
         here = caller.below(self.home, f"{effect.address}/", order, place)
-        return await here.descend(self.execute(here, effect.inputs, caller.inherited, place))
+        offered = caller.inherited if self.inherits else {}
+        return await here.descend(self.execute(here, effect.inputs, offered, place))
 
     async def run(self, run: Run, inputs: Mapping[str, Value], place: Place) -> Any:
         """Run the body as the whole of a run."""
@@ -73,7 +78,7 @@ class BoundPattern:
         frame: Frame = [None] * self.code.cells
         frame[0] = here
         missing: list[str] = []
-        inherited: dict[str, Value] = {}
+        inherited = dict(offered)  # an instance nested in this one stands in the same entry
         for base in self.code.program.bases:
             name, item = base.name, base.item
             if base.kind == "slot":
@@ -97,7 +102,9 @@ class BoundPattern:
             if base.kind != "slot" and base.kind != "config" and value is not None and not _defaulted(item):
                 inherited[name] = value
         if missing:
-            raise missing_inputs(self, missing, place)
+            unbound = any(base.kind == "slot" and base.name in missing for base in self.code.program.bases)
+            hint = "the slots of a pattern are bound by an instance of it: name, pattern and with, under Services"
+            raise missing_inputs(self, missing, place, hint if unbound else None)
         for cell, source in self.code.program.initial:
             frame[cell] = frame[source]
         here.template = frame.copy() if self.code.blocks else frame
@@ -119,7 +126,7 @@ def shaped(
     place: Place,
     warn: Callable[[Place, str, str], None],
 ) -> Value:
-    """What a service with declared outputs gave, as its caller gets it (L33, §9 L33). P404 where outputs are missing."""
+    """What a service with declared outputs gave, as its caller gets it (L33). P404 where outputs are missing."""
     if len(outputs) == 1:
         key = outputs[0].name
         if isinstance(value, dict) and key in value:

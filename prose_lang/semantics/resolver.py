@@ -28,6 +28,8 @@ from prose_lang.text import Span, nearest
 from prose_lang.values import as_number
 
 _ARITHMETIC = re.compile(r"-\d|\d-")
+#: How a text begins that tells a reader which value belongs in its place.
+_PLACEHOLDER = re.compile(r"(?:the )?(?:number|count|list|array|name) of \w", re.IGNORECASE)
 
 
 class Resolver:
@@ -61,8 +63,10 @@ class Resolver:
         self.agents: dict[str, n.AgentDef] = {}
         self.uses: dict[str, n.Use] = {}
         self.called: list[tuple[n.Call, CallPlan]] = []
+        self.unprovided: set[str] = set()
         self.later: list[tuple[Scope, Callable[[], None]]] = []
         self.loops = [False]  # whether a loop of the body in hand is open, for `break` and `continue`
+        self.constants: frozenset[int] = frozenset()  # the cells of the constants that the lists in hand have set
         self.scope = Scope(None, frame=True)
         section = "delegation" if self.is_pattern else "execution"
         self.addresses = Addresses(self.source, section)
@@ -177,6 +181,7 @@ class Resolver:
     def statements(self, statements: Sequence[n.Statement], *, tail: bool) -> None:
         """A statement list; in a collecting pass or branch its last loop may collect (`tail`, L22)."""
         declared: dict[str, n.Name] = {}
+        constants = self.constants
         for index, statement in enumerate(statements):
             for name in _declared_by(statement):
                 if name.id in declared:
@@ -186,9 +191,20 @@ class Resolver:
                         name,
                         hint=f"assign to it instead: {name.id} = …",
                     )
+                else:
+                    self.not_constant(name)
                 declared.setdefault(name.id, name)
             with self.addresses.inside(f"/{index}", index):
                 self.statement(statement, tail=tail and index == len(statements) - 1)
+            if isinstance(statement, (n.Let, n.Destructure)) and statement.constant:
+                self.constants |= {self.writes[name] for name in _declared_by(statement) if name in self.writes}
+        self.constants = constants
+
+    def not_constant(self, name: n.Name) -> None:
+        """A `let` of a constant that stands before it, in a list around, would assign it (L14, L16)."""
+        found = self.scope.find(name.id)
+        if found is not None and found[0].cell in self.constants:
+            self.report("P208", f"`{name.id}` is a constant and is read-only", name)
 
     def statement(self, statement: n.Statement, *, tail: bool) -> None:
         match statement:
@@ -211,6 +227,7 @@ class Resolver:
             case n.Return(value=value):
                 if value is not None:
                     self.value(value, collecting=True)
+                    self.placeholders(value)
             case n.Throw(value=value):
                 if value is not None:
                     self.expression(value)
@@ -229,6 +246,14 @@ class Resolver:
                 self.properties(properties)
             case n.Use() | n.Malformed():
                 pass
+
+    def placeholders(self, value: n.Value) -> None:
+        """`attempts: "number of attempts"`: published files describe a value so; a text is a text (§9 L6)."""
+        for entry in value.entries if isinstance(value, n.ObjectLiteral) else ():
+            text = entry.value
+            if isinstance(text, n.Literal) and isinstance(text.value, str) and _PLACEHOLDER.match(text.value):
+                message = f"`{entry.key}` is returned as this text itself, not as what it describes"
+                self.lint("placeholder-text", message, text, hint="write the expression that gives the value")
 
     def block(self, name: n.Name, parameters: Sequence[n.Name], body: n.Body) -> None:
         path, order = self.addresses.path, self.addresses.order
@@ -284,6 +309,10 @@ class Resolver:
                 hint=f"make a variable of it first: let {name.id} = {name.id}",
             )
             self.writes[name] = base.cell
+            return
+        if name.id == "config":
+            self.report("P208", "`config` stands for the config keys and is read-only", name)
+            self.writes[name] = self.cell()
             return
         if name.id in self.broken_words:
             self.writes[name] = self.cell()
@@ -424,8 +453,16 @@ class Resolver:
     def unknown_target(self, name: n.Name) -> None:
         if name.id in self.broken_words:
             return
+        if name.id in self.entry.services:
+            if name.id not in self.unprovided:  # said once, and not at each of its calls
+                advice = f"put {name.id}.prose.md beside this file, or give such a service (--services, --script)"
+                self.report("P202", f"Services lists `{name.id}`, and nothing provides it", name, advice)
+            self.unprovided.add(name.id)
+            return
         candidates = [base.name for base in self.bases.values() if base.kind == "slot"]
-        candidates += [*self.environment.names(), *self.scope.visible()]
+        candidates += self.environment.names()
+        # Of the variables, those of loops may hold a service; a result cannot be called.
+        candidates += [name for scope in self.scope.chain() for name, held in scope.names.items() if held.read_only]
         close = nearest(name.id, dict.fromkeys(candidates))
         hint = "did you mean " + " or ".join(f"`{one}`" for one in close) + "?" if close else None
         if hint is None and name.id in self.blocks:
@@ -518,7 +555,8 @@ class Resolver:
         open_loop, self.loops[-1] = self.loops[-1], True
         with self.addresses.inside(self.addresses.loop(word), None):
             if condition is not None:
-                self.condition(condition, word)
+                until = isinstance(node, n.Loop) and node.kind == "until"
+                self.condition(condition, word, after=len(body.statements) if until else None)
             self.statements(body.statements, tail=collecting)
         self.loops[-1] = open_loop
         self.scope = outer
@@ -580,8 +618,10 @@ class Resolver:
                 self.scope = outer
         for name in published(node.branches):
             found = self.scope.find(name.id)
-            if found is not None and found[0].read_only and not found[0].read_only.startswith("is a constant"):
+            if found is not None and found[0].read_only and found[0].read_only != "is a constant":
                 self.report("P208", f"`{name.id}` {found[0].read_only} and is read-only here", name)
+            else:
+                self.not_constant(name)
 
     def choice(self, node: n.Choice) -> None:
         labels: set[str] = set()
@@ -624,11 +664,13 @@ class Resolver:
             target = Target(node.target.id, node.target.span, None, None, True)
             if self.environment.signature(node.target.id) is None:
                 self.report("P109", f"`{node.target.id}` does not resolve", node.target)
-        site = self.addresses.site(node.span, f"call:{node.target.id}")
+        with self.addresses.inside("", len(node.properties)):  # it starts after the calls among its properties
+            site = self.addresses.site(node.span, f"call:{node.target.id}")
         self.properties(node.properties)
         plan = plan_call(target, site, node.properties)
         self.calls[node] = plan
-        if target.slot is None and target.variable is None and not target.static:
+        listed = target.name in self.entry.services  # a result of the same name does not hide that nothing gave it
+        if target.slot is None and not target.static and (target.variable is None or listed):
             self.unknown_target(node.target)
         self.called.append((node, plan))
 
@@ -638,13 +680,13 @@ class Resolver:
             if item.name in seen:
                 self.report("P209", f"`{item.name}` is bound twice", Span(item.start, item.name_end))
             seen.add(item.name)
-            if item.nested:
+            with self.addresses.inside(f".{item.name}", number):
                 self.properties(item.nested)
-            elif item.value is not None:
-                with self.addresses.inside(f".{item.name}", number):
-                    if isinstance(item.value, n.Name) and is_symbol(item.name, item.value.id, self.lookup):
-                        continue
-                    self.value(item.value, collecting=True)
+                if item.value is None:
+                    continue
+                if isinstance(item.value, n.Name) and is_symbol(item.name, item.value.id, self.lookup):
+                    continue
+                self.value(item.value, collecting=True)
 
     def session(self, node: n.Session | n.Resume) -> None:
         agent = node.agent
@@ -658,10 +700,19 @@ class Resolver:
         self.sites[node] = self.addresses.site(node.span, word)
         self.properties(node.properties)
 
-    def condition(self, condition: n.Condition, word: str, labels: tuple[str, ...] = ()) -> None:
-        with self.addresses.inside("", 0):
+    def condition(
+        self, condition: n.Condition, word: str, labels: tuple[str, ...] = (), *, after: int | None = None
+    ) -> None:
+        """A condition; in program order it comes before the statements it heads, or `after` so many of them."""
+        with self.addresses.inside("", -1 if after is None else after):
             site = self.addresses.site(condition.span, word)
-        self.later.append((self.scope, lambda: plan_condition(self, condition, site, labels)))
+            place = self.addresses.path, self.addresses.order
+
+        def plan() -> None:
+            self.addresses.path, self.addresses.order = place
+            plan_condition(self, condition, site, labels)
+
+        self.later.append((self.scope, plan))
 
     def names_resolve(self, expression: n.Expression) -> bool:
         """Whether every name in an expression means something here; names to call included."""
@@ -684,15 +735,11 @@ def is_symbol(key: str, word: str, lookup: Callable[[str], int | None]) -> bool:
 
 
 def _declared_by(statement: n.Statement) -> Sequence[n.Name]:
+    """What a statement of a list declares. The `let`s under a `parallel:` stand in a list of their own (§9 L14)."""
     match statement:
         case n.Let(name=name):
             return (name,)
         case n.Destructure(names=names):
             return names
-        case n.Evaluate(value=n.Parallel(branches=branches)):
-            unique: dict[str, n.Name] = {}
-            for name in published(branches):
-                unique.setdefault(name.id, name)
-            return tuple(unique.values())
         case _:
             return ()

@@ -38,6 +38,9 @@ def _of(statement: n.Statement) -> Paths:
             return Paths(False, False, True)
         case n.Evaluate(value=value):
             return _of_action(value)
+        case n.Let(value=value) | n.Destructure(value=value) | n.Assign(value=value):
+            # A loop here collects: its passes are bodies of their own. Arms of an `if` belong to the body around.
+            return Paths(False, True) if isinstance(value, (n.Repeat, n.For)) else _of_action(value)
         case _:
             return Paths(False, True)
 
@@ -81,6 +84,13 @@ def _either(found: Sequence[Paths], *, open_end: bool) -> Paths:
 
 
 def collects_as_tail(loop: n.Repeat | n.For) -> bool:
-    """Whether a loop that is the last statement of a collecting pass or branch collects: all paths return, or none."""
-    paths = paths_of(loop.body.statements)
+    """Whether a loop that is the last statement of a collecting pass or branch collects: all paths return, or none.
+
+    If it collects, so may the loop that ends its own body, whose `return`s then end the passes of that loop alone.
+    """
+    statements = loop.body.statements
+    last = statements[-1] if statements else None
+    inner = last.value if isinstance(last, n.Evaluate) else None
+    nested = isinstance(inner, (n.Repeat, n.For)) and collects_as_tail(inner)
+    paths = paths_of(statements[:-1] if nested else statements)
     return not paths.returns or not (paths.falls_through or paths.leaves)

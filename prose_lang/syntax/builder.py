@@ -287,6 +287,9 @@ class Builder:
         index = self.name([c[3]]) if c[2].kind == "COMMA" else None
         return n.For(c[0].start, c[-1].end, self.name([c[1]]), index, self.checked(c[-3]), None, c[-1])
 
+    def for_plain_each(self, c: list[Any]) -> n.For:
+        return self.for_([c[0], *c[2:]])
+
     def for_each(self, c: list[Any]) -> n.For:
         index = self.name([c[5]]) if c[4].kind == "COMMA" else None
         at = 7 if index else 5

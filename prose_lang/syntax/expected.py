@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence, Set
 
 import attrs
 
@@ -40,10 +40,9 @@ class Fault:
 
 
 def describe(
-    text: str,
     tokens: Sequence[Token],
     index: int,
-    expected: Mapping[str, int],
+    expected: Set[str],
     outside: bool,
     header: int | None,
 ) -> Fault:
@@ -54,32 +53,36 @@ def describe(
     """
     token = tokens[index]
     previous = tokens[index - 1] if index else None
+    recording = header is not None and tokens[header].kind in ("RECORD", "APPEND")
+    wanted = "; expected `in` and the name of a list" if recording and "INTO" in expected else _wanted(expected)
     if outside and header is not None:
         fault = _missing_block(tokens, index, expected, header)
         if fault is not None:
             return fault
     span = Span(token.start, token.end)
     if token.kind == "INDENT" or (
-        expected.keys() <= {"PIPE", "MALFORMED"} and previous is not None and previous.kind == "INDENT"
+        expected <= {"PIPE", "MALFORMED"} and previous is not None and previous.kind == "INDENT"
     ):
         return Fault("P111", "this line is indented deeper than the block it stands in", _at(tokens, index),
                      "indent it like the line above it")  # fmt: skip
     if token.kind == "NEWLINE" or token.kind == "$END":
         end = previous.end if previous else token.start
+        if expected == {"COLON"} and index > 1 and tokens[index - 2].kind in ("INDENT", "NEWLINE", "DEDENT"):
+            return Fault("P101", "expected `name: value`", Span(tokens[index - 1].start, end))
         if "COLON" in expected and "NEWLINE" not in expected:
             return Fault("P101", "expected `:` at the end of this line", Span(end, end))
         if previous is not None and (previous.kind in _OPERATORS or previous.kind == "EQ"):
             return Fault("P101", f"expected a value after `{previous.text}`", Span(previous.start, end))
-        return Fault("P101", f"this line ends too early{_wanted(expected)}", Span(end, end))
+        return Fault("P101", f"this line ends too early{wanted}", Span(end, end))
     if previous is not None and previous.kind in ("LET", "CONST", "AS", "FOR") and token.text in KEYWORDS:
         return Fault("P101", f"`{token.text}` is a keyword and cannot name a variable", span, "choose another name")
     if outside and token.kind in _STATEMENT_ONLY:
         return Fault("P101", _STATEMENT_ONLY[token.kind], span)
-    if "NAME" in expected and "COLON" not in expected and expected.keys() <= {
+    if "NAME" in expected and "COLON" not in expected and expected <= {
         "NAME", "STRING", "SESSION", "RESUME", "MALFORMED", "DEDENT"
     } and "SESSION" in expected:  # fmt: skip
         return Fault("P101", "expected `name: value`", span, "the lines below a call bind its inputs")
-    if expected.keys() <= {"OPTION", "MALFORMED", "DEDENT"} and "OPTION" in expected:
+    if expected <= {"OPTION", "MALFORMED", "DEDENT"} and "OPTION" in expected:
         return Fault("P101", 'expected `option "label":`', span)
     if token.kind in _ACTIONS and "NAME" in expected:
         return Fault("P101", f"a `{token.text}` cannot stand inside an expression or a header", span,
@@ -92,15 +95,15 @@ def describe(
         return Fault("P101", "there is nothing before this `|`", span)
     shown = token.text or {"INDENT": "this indentation", "DEDENT": "the end of the block"}.get(token.kind, token.kind)
     if token.kind == "COMMA" and token.start == token.end:
-        return Fault("P101", f"a line break does not fit here{_wanted(expected)}", Span(token.start, token.start))
-    return Fault("P101", f"`{shown}` does not fit here{_wanted(expected)}", span)
+        return Fault("P101", f"a line break does not fit here{wanted}", Span(token.start, token.start))
+    return Fault("P101", f"`{shown}` does not fit here{wanted}", span)
 
 
-def _missing_block(tokens: Sequence[Token], index: int, expected: Mapping[str, int], header: int) -> Fault | None:
+def _missing_block(tokens: Sequence[Token], index: int, expected: Set[str], header: int) -> Fault | None:
     first = tokens[header]
     last = next((tokens[k] for k in range(index - 1, header - 1, -1) if tokens[k].kind not in
                  ("NEWLINE", "DEDENT", "INDENT")), first)  # fmt: skip
-    if expected.keys() == {"INDENT"}:
+    if expected == {"INDENT"}:
         what = "an option" if first.kind == "CHOICE" else "a line"
         return Fault("P101", f"expected {what} below, indented deeper than this one", Span(first.start, last.end),
                      at_header=True)  # fmt: skip
@@ -117,13 +120,11 @@ def _at(tokens: Sequence[Token], index: int) -> Span:
     return Span(tokens[index].start, tokens[index].end)
 
 
-def _wanted(expected: Mapping[str, int]) -> str:
+def _wanted(expected: Set[str]) -> str:
     """At most a few readable possibilities."""
     if "NUMBER" in expected:
         return "; expected a value"
-    if "INTO" in expected:
-        return "; expected `in` and the name of a list"
-    symbols = [f"`{_SYMBOLS[kind]}`" for kind in expected if kind in _SYMBOLS]
+    symbols = [f"`{_SYMBOLS[kind]}`" for kind in sorted(expected) if kind in _SYMBOLS]
     if "NAME" in expected and len(expected) <= 3:
         symbols.insert(0, "a name")
     if "STRING" in expected and len(expected) <= 2:

@@ -40,6 +40,7 @@ _REST_OF_LINE = re.compile(r"[^\r\n]*")
 _LINE_BREAK = re.compile(r"\r\n|\n|\r")
 _KEY_AHEAD = re.compile(r"[ \t]*:")
 _HEADER_AHEAD = re.compile(r"[ \t]*:[ \t]*(?:#[^\r\n]*)?(?:[\r\n]|\Z)")
+_NAME_AHEAD = re.compile(r"[ \t]+(?!in(?![\w-]))[^\W\d]")
 _STRING_AHEAD = re.compile(r'[ \t]*"')
 _NOT_IN = re.compile(r"[ \t]+in(?![\w-])")
 _IN_COLON = re.compile(r"[ \t]*:")
@@ -279,19 +280,25 @@ class _Lexer:
         return end
 
     def finish(self, here: int) -> None:
-        """`record V in LIST`, `append V to LIST`: the last `in` or `to` outside brackets is no operator and no name."""
+        """`record V in LIST`, `append V to LIST`: the first `in` or `to` outside brackets is no operator and no name
+        (§9 L20)."""
         tokens = self.tokens
         if tokens[here].kind not in ("RECORD", "APPEND"):
             return
         depth = 0
-        for token in reversed(tokens[here:]):
-            if token.kind in ("RPAR", "RBRACK", "RBRACE"):
-                depth += 1
-            elif token.kind in ("LPAR", "TIGHT_LPAR", "LBRACK", "LBRACE"):
+        previous = "COMMA"
+        for token in tokens[here + 1 :]:
+            kind = token.kind
+            if kind in ("RPAR", "RBRACK", "RBRACE"):
                 depth -= 1
-            elif not depth and (token.kind == "IN" or (token.kind == "NAME" and token.text == "to")):
+            elif kind in ("LPAR", "TIGHT_LPAR", "LBRACK", "LBRACE"):
+                depth += 1
+            elif not depth and (
+                kind == "IN" or (kind == "NAME" and token.text == "to" and previous not in _NO_COMMA_AFTER)
+            ):  # a variable called `to` stands where a value is wanted, a field after its dot
                 token.kind = "INTO"
                 return
+            previous = kind
 
     def word(self, word: str, stop: int, previous: str, here: int, inside: bool) -> str:
         """The kind of a word, by where it stands."""
@@ -301,7 +308,7 @@ class _Lexer:
                 return _STAGES[word]
             if previous == "LOOP" and word in ("until", "while"):
                 return word.upper()
-            if word == "each" and previous == "FOR" and self.tokens[-2:-1] and self.tokens[-2].kind == "LOOP":
+            if word == "each" and previous == "FOR" and _NAME_AHEAD.match(self.text, stop, self.end):
                 return "EACH"
             if word == "option" and previous == "" and _STRING_AHEAD.match(self.text, stop, self.end):
                 return "OPTION"

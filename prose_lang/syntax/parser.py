@@ -174,7 +174,8 @@ class _Run(_Driver):
                 continue
             outside = at_start or token.kind in ("DEDENT", "INDENT", "$END")
             header = previous if at_start else (lines[-1] if lines else None)
-            fault = describe(self.source.text, stream, index, expected, outside, header[0] if header else None)
+            kinds = frozenset(symbol for symbol in expected if symbol.isupper())  # terminals, no productions
+            fault = describe(stream, index, kinds, outside, header[0] if header else None)
             self.diagnostics.append(Diagnostic(fault.code, fault.message, self.source, fault.span, hint=fault.hint))
             if len(self.diagnostics) >= MAX_FAULTS or not lines:
                 break

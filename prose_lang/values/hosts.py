@@ -7,14 +7,15 @@ import decimal
 import functools
 import pathlib
 import uuid
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from itertools import islice
 from typing import Any, get_type_hints
 
 import cattrs
 from cattrs.preconf.json import make_converter
 
 from prose_lang.values.intake import NotAValue
-from prose_lang.values.model import Value, kind_of
+from prose_lang.values.model import MAX_NODES, Value, kind_of
 
 
 def unstructure(thing: Any, place: str) -> Any:
@@ -24,26 +25,43 @@ def unstructure(thing: Any, place: str) -> Any:
     `model_dump`, numpy scalars by `item`. Raises `NotAValue` where no honest representation exists.
     """
     try:
-        if hasattr(type(thing), "model_fields") and callable(getattr(thing, "model_dump", None)):
-            return thing.model_dump()
-        if isinstance(thing, Mapping):
-            return dict(thing)
-        scalar = _numpy_scalar(thing)
-        if scalar is not None:
-            return scalar
-        plain = converter().unstructure(thing)
+        return _unstructured(thing)
     except RecursionError:
         raise NotAValue(f"it contains itself, or is nested too deeply{place}") from None
     except NotAValue as error:
         raise NotAValue(f"{error}{place}") from None
-    if plain is thing:
-        if isinstance(thing, Sequence):
-            return list(thing)
-        for base in (bool, str, int, float):
-            if isinstance(thing, base):
-                return base(thing)
-        raise NotAValue(f"a {type(thing).__name__}{place} is not a value")
-    return plain
+    except Exception as error:  # what its own methods raise
+        reason = f"reading it raised {type(error).__name__}"
+        raise NotAValue(f"a {type(thing).__name__}{place} is not a value: {reason}") from None
+
+
+def _unstructured(thing: Any) -> Any:
+    if isinstance(thing, (bytes, bytearray, memoryview)):
+        raise NotAValue("bytes are not a value; decode them to text first")
+    if hasattr(type(thing), "model_fields") and callable(getattr(thing, "model_dump", None)):
+        return thing.model_dump()
+    if isinstance(thing, Mapping):
+        return dict(thing) if isinstance(thing, dict) else {key: thing[key] for key in _bounded(thing)}
+    scalar = _numpy_scalar(thing)
+    if scalar is not None:
+        return scalar
+    plain = converter().unstructure(thing)
+    if plain is not thing:
+        return plain
+    for base in (str, int, float):
+        if issubclass(type(thing), base):
+            return base(thing)
+    if isinstance(thing, Sequence):
+        return list(_bounded(thing))
+    raise NotAValue(f"a {type(thing).__name__} is not a value")
+
+
+def _bounded(things: Collection[Any]) -> Iterator[Any]:
+    """The parts of a collection, as many as it says it has, for it may never end."""
+    size = len(things)
+    if size > MAX_NODES:
+        raise NotAValue(f"it has more than {MAX_NODES:,} parts")
+    return islice(things, size)
 
 
 class Mismatch(ValueError):

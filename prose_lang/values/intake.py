@@ -108,7 +108,7 @@ class _Intake:
             if isinstance(thing, dict):
                 taken: dict[str, Value] = {}
                 for key, item in thing.items():
-                    name = key if type(key) is str else self.key(key, place)
+                    name = key if type(key) is str and key.isascii() else self.key(key, place)
                     taken[name] = self.take(item, depth + 1, f"{place}.{name}")
                 return taken
             return [self.take(item, depth + 1, f"{place}[{index}]") for index, item in enumerate(thing)]
@@ -116,13 +116,12 @@ class _Intake:
             self.inside.discard(id(thing))
 
     def key(self, key: Any, place: str) -> str:
-        if isinstance(key, str):
-            return str(key)
+        if issubclass(type(key), str):
+            name = str.__str__(key)
+            return name if _is_unicode(name) else _refuse_text(name, _at(place))
         raise NotAValue(f"an object key{_at(place)} is a {type(key).__name__}, not a text")
 
     def other(self, thing: Any, depth: int, place: str) -> Value:
-        if isinstance(thing, (bytes, bytearray, memoryview)):
-            raise NotAValue(f"bytes{_at(place)} are not a value; decode them to text first")
         from prose_lang.values.hosts import unstructure  # loads cattrs, which most runs never need
 
         if depth >= MAX_DEPTH:

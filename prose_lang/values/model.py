@@ -18,6 +18,13 @@ MAX_NODES = 20_000_000
 MAX_TEXT = 256 * 1024 * 1024
 
 
+#: So many parts are looked at without asking whether they are the same ones again and again.
+_FEW = 200_000
+_ATOMS = frozenset({str, int, float, bool, type(None)})
+_SMALL = _ATOMS - {str}
+_TOO_DEEP = f"a value is nested more than {MAX_DEPTH} levels deep"
+
+
 class TooLarge(ValueError):
     """A value is nested too deeply or has too many parts to be written out."""
 
@@ -78,7 +85,7 @@ def truth(value: Value) -> bool:
 def equal(left: Value, right: Value) -> bool:
     """Equality of values: kinds never mix (true is not 1), while 1 equals 1.0."""
     kind = type(left)
-    if kind is type(right) and kind is not list and kind is not dict:
+    if kind is type(right) and kind in _ATOMS:
         return bool(left == right)
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
@@ -96,14 +103,20 @@ def equal(left: Value, right: Value) -> bool:
 def _equal_nested(left: Any, right: Any) -> bool:
     # An explicit stack: values may be nested deeper than Python recurses.
     pairs = [(left, right)]
-    seen = 0
+    steps = 0
+    compared: set[tuple[int, int]] = set()
     while pairs:
         a, b = pairs.pop()
-        seen += 1
-        if seen > MAX_NODES:
+        steps += 1
+        if steps > MAX_NODES:
             raise TooLarge(f"values of more than {MAX_NODES:,} parts cannot be compared")
         if a is b:
             continue
+        if steps > _FEW and isinstance(a, (list, dict)):
+            # Large values are often few parts many times over; a pair that was gone through needs no second time.
+            if (id(a), id(b)) in compared:
+                continue
+            compared.add((id(a), id(b)))
         if isinstance(a, list) and isinstance(b, list):
             if len(a) != len(b):
                 return False
@@ -137,19 +150,54 @@ def contains(container: Value, item: Value) -> bool | None:
 def handout(value: Value, depth: int = 0, budget: list[int] | None = None) -> Value:
     """A copy of a value that its receiver may change as it likes; references become the names of their services.
 
-    Raises `TooLarge` for a value nested deeper than `MAX_DEPTH` or of more than `MAX_NODES` parts.
+    Raises `TooLarge` for a value nested deeper than `MAX_DEPTH` or of more than `MAX_NODES` parts, 16 characters of
+    text counting as one; `budget` holds another number of parts.
     """
     kind = type(value)
-    if kind is str or value is None or kind is float or kind is int or kind is bool:
+    if kind in _ATOMS:
         return value
     if isinstance(value, str):
         return str(value)
+    return _copied(value, depth, [_FEW, value] if budget is None else list(budget))
+
+
+def _copied(value: Any, depth: int, budget: list[Any]) -> Any:
+    if isinstance(value, str):
+        budget[0] -= len(value) >> 4
+        if budget[0] <= 0:
+            _extend(budget)
+        return value if type(value) is str else str(value)
     if depth >= MAX_DEPTH:
-        raise TooLarge(f"a value is nested more than {MAX_DEPTH} levels deep")
-    budget = budget or [MAX_NODES]
+        raise TooLarge(_TOO_DEEP)
     budget[0] -= len(value) + 1
     if budget[0] <= 0:
-        raise TooLarge(f"a value has more than {MAX_NODES:,} parts")
+        _extend(budget)
     if isinstance(value, list):
-        return [handout(item, depth + 1, budget) for item in value]
-    return {key: handout(item, depth + 1, budget) for key, item in value.items()}
+        return [item if type(item) in _SMALL else _copied(item, depth + 1, budget) for item in value]
+    return {key: item if type(item) in _SMALL else _copied(item, depth + 1, budget) for key, item in value.items()}
+
+
+def _extend(budget: list[Any]) -> None:
+    """Go on with a large value once it has been measured: a list of itself, sixty times over, is small until then."""
+    if len(budget) == 1 or _measured(budget.pop(), 0, {})[0] > MAX_NODES:
+        raise TooLarge(f"a value has more than {MAX_NODES:,} parts")
+    budget[0] += MAX_NODES
+
+
+def _measured(value: Any, depth: int, known: dict[int, tuple[int, int]]) -> tuple[int, int]:
+    """The parts that a copy would have, and how deeply they are nested; a part that occurs often is looked at once."""
+    found = known.get(id(value))
+    if found is None:
+        if depth >= MAX_DEPTH:
+            raise TooLarge(_TOO_DEEP)
+        size, height = len(value) + 1, 0
+        for item in value.values() if isinstance(value, dict) else value:
+            if isinstance(item, str):
+                size += len(item) >> 4
+            elif isinstance(item, (list, dict)):
+                inner = _measured(item, depth + 1, known)
+                size, height = size + inner[0], max(height, inner[1])
+        found = known[id(value)] = size, height + 1
+    if depth + found[1] > MAX_DEPTH:
+        raise TooLarge(_TOO_DEEP)
+    return found

@@ -14,7 +14,7 @@ from prose_lang.runtime.place import Place
 from prose_lang.semantics import CallPlan, Target
 from prose_lang.semantics.modifiers import BACKOFF
 from prose_lang.syntax import nodes as n
-from prose_lang.values import ServiceRef, interpolated, kind_of
+from prose_lang.values import ServiceRef, TooLarge, interpolated, kind_of
 
 if TYPE_CHECKING:
     from prose_lang.runtime.compiler.compiler import Compiler
@@ -28,16 +28,14 @@ def compile_call(c: Compiler, node: n.Call, alias: int | None = None, declared: 
     plan = c.program.calls[node]
     place, site = Place(c.program.source, plan.target.span), plan.site
     locate = _locator(c, plan.target, node)
-    latest = c.program.latest.get(plan.target.slot) if plan.target.slot is not None else None
-    values = {name: c.value(item.value) for name, item in plan.bindings if item.value is not None}
-    words = {name: c.value(item.value) for name, item in plan.words.items() if item.value is not None}
-    values.update(words)
+    note = _note(c, plan, alias, declared)
+    values = {name: _property(c, item) for name, item in plan.bindings}
+    values.update({name: _property(c, item) for name, item in plan.words.items()})
     if node.arguments is not None:
-        return _positional(c, plan, node.arguments, values)
+        return _positional(c, plan, node.arguments, values, note)
     modifiers = _modifiers(c, plan)
     waits = any(value.waits or value.escapes for value in values.values())
     runs = {name: value.run for name, value in values.items()}
-    notes_answer = latest is not None or alias is not None or declared is not None
 
     async def call(f: Frame) -> Any:
         here = f[0]
@@ -46,13 +44,16 @@ def compile_call(c: Compiler, node: n.Call, alias: int | None = None, declared: 
         links = here.home.links
         agreed: Link | None = links.get((plan, service))
         if agreed is None:
-            agreed = links[plan, service] = link(plan, service, values, place, run.warn)
+            agreed = links[plan, service] = link(plan, service, values, place)
         if not waits:
             inputs = {}
             for name in agreed.inputs:
                 value = runs[name](f)
                 if value is not None or agreed.keep_null:
                     inputs[name] = value
+            if agreed.dropped:
+                agreed.warn(service, {name: runs[name](f) for name in agreed.dropped}, place, run.warn)
+            words = {name: runs[name](f) for name in agreed.words}
         else:
             evaluated = await _evaluate_all(values, f)
             if type(evaluated) is Escape:
@@ -60,27 +61,58 @@ def compile_call(c: Compiler, node: n.Call, alias: int | None = None, declared: 
             inputs = {
                 name: evaluated[name] for name in agreed.inputs if evaluated[name] is not None or agreed.keep_null
             }
+            words = {name: evaluated[name] for name in agreed.words}
+            agreed.warn(service, evaluated, place, run.warn)
         if agreed.required:
             missing = [name for name in agreed.required if inputs.get(name) is None]
             if missing:
                 raise missing_inputs(service, missing, place)
         chosen = NO_MODIFIERS
-        if modifiers is not None or agreed.words:
-            chosen = await _chosen(modifiers, {name: values[name] for name in agreed.words}, f, place)
+        if modifiers is not None or words:
+            chosen = await _chosen(modifiers, words, f, place)
+            if type(chosen) is Escape:
+                return chosen
         effect = Call(site, here, here.indices, service, inputs, chosen)
         result = await (run.perform_composite(effect) if service.composite else run.perform(effect))
-        if notes_answer:
-            outputs = service.signature.outputs
-            single = outputs[0].name if outputs is not None and len(outputs) == 1 else None
-            if latest is not None:
-                f[latest] = {single: result} if single in _DECISION_FIELDS else result
-            if alias is not None:
-                f[alias] = single
-            if declared is not None:
-                f[declared] = bool(outputs)
+        if note is not None:
+            note(f, service, result)
         return result
 
-    return Value(call, waits=True, escapes=any(value.escapes for value in values.values()))
+    return Value(
+        call, waits=True, escapes=any(value.escapes for value in (*values.values(), *(modifiers or {}).values()))
+    )
+
+
+def _note(
+    c: Compiler, plan: CallPlan, alias: int | None, declared: int | None
+) -> Callable[[Frame, Service, Any], None] | None:
+    """What remembers of an answer all that is asked for later, beside its value; None if nothing is."""
+    latest = c.program.latest.get(plan.target.slot) if plan.target.slot is not None else None
+    if latest is None and alias is None and declared is None:
+        return None
+
+    def note(f: Frame, service: Service, result: Any) -> None:
+        outputs = service.signature.outputs
+        single = outputs[0].name if outputs is not None and len(outputs) == 1 else None
+        if latest is not None:
+            f[latest] = {single: result} if single in _DECISION_FIELDS else result
+        if alias is not None:
+            f[alias] = single
+        if declared is not None:
+            f[declared] = bool(outputs)
+
+    return note
+
+
+def _property(c: Compiler, item: n.Property) -> Value:
+    """The value of a property; that of an indented map is an object."""
+    if item.value is not None:
+        return c.value(item.value)
+    values = {inner.name: _property(c, inner) for inner in item.nested}
+    if any(value.waits or value.escapes for value in values.values()):
+        return Value(lambda f: _evaluate_all(values, f), waits=True, escapes=True)
+    runs = {name: value.run for name, value in values.items()}
+    return Value(lambda f: {name: run(f) for name, run in runs.items()})
 
 
 async def _evaluate_all(values: dict[str, Value], f: Frame) -> Any:
@@ -93,7 +125,13 @@ async def _evaluate_all(values: dict[str, Value], f: Frame) -> Any:
     return found
 
 
-def _positional(c: Compiler, plan: CallPlan, arguments: tuple[n.Expression, ...], named: dict[str, Value]) -> Value:
+def _positional(
+    c: Compiler,
+    plan: CallPlan,
+    arguments: tuple[n.Expression, ...],
+    named: dict[str, Value],
+    note: Callable[[Frame, Service, Any], None] | None,
+) -> Value:
     """`call f(a, b)` and `f(a, b)`: the values bind to the declared inputs in their order (L13a)."""
     place, site = Place(c.program.source, plan.site.span), plan.site
     locate = _locator(c, plan.target, None)
@@ -112,24 +150,33 @@ def _positional(c: Compiler, plan: CallPlan, arguments: tuple[n.Expression, ...]
         links = here.home.links
         agreed: Link | None = links.get((plan, service))
         if agreed is None:
-            agreed = links[plan, service] = link(plan, service, given, place, run.warn)
+            agreed = links[plan, service] = link(plan, service, given, place)
         evaluated = await _evaluate_all(given, f)
         if type(evaluated) is Escape:
             return evaluated
         inputs = {name: evaluated[name] for name in agreed.inputs if evaluated[name] is not None or agreed.keep_null}
+        agreed.warn(service, evaluated, place, run.warn)
         missing = [name for name in agreed.required if inputs.get(name) is None]
         if missing:
             raise missing_inputs(service, missing, place)
-        chosen = await _chosen(modifiers, {name: given[name] for name in agreed.words}, f, place)
+        chosen = await _chosen(modifiers, {name: evaluated[name] for name in agreed.words}, f, place)
+        if type(chosen) is Escape:
+            return chosen
         effect = Call(site, here, here.indices, service, inputs, chosen)
-        return await (run.perform_composite(effect) if service.composite else run.perform(effect))
+        result = await (run.perform_composite(effect) if service.composite else run.perform(effect))
+        if note is not None:
+            note(f, service, result)
+        return result
 
-    return Value(call, waits=True, escapes=any(value.escapes for value in named.values()))
+    return Value(
+        call, waits=True, escapes=any(value.escapes for value in (*named.values(), *(modifiers or {}).values()))
+    )
 
 
 def compile_invoke(c: Compiler, node: n.Invoke) -> Value:
     """`f(a, b)` inside an expression."""
-    return _positional(c, c.program.calls[node], node.arguments, {})
+    plan = c.program.calls[node]
+    return _positional(c, plan, node.arguments, {}, _note(c, plan, None, None))
 
 
 def compile_session(c: Compiler, node: n.Session | n.Resume) -> Value:
@@ -194,11 +241,12 @@ def _modifiers(c: Compiler, plan: CallPlan) -> dict[str, Value] | None:
     return found or None
 
 
-async def _chosen(modifiers: dict[str, Value] | None, words: dict[str, Value], f: Frame, place: Place) -> Modifiers:
-    """Evaluate the modifiers of a call; P212 for values that they cannot have."""
-    values: dict[str, Any] = {}
-    for name, value in {**(modifiers or {}), **words}.items():
-        values[name] = await value.run(f) if value.waits else value.run(f)
+async def _chosen(modifiers: dict[str, Value] | None, words: dict[str, Any], f: Frame, place: Place) -> Any:
+    """Evaluate the modifiers of a call, to the `words` among its values; P212 for values that they cannot have."""
+    evaluated = await _evaluate_all(modifiers or {}, f)
+    if type(evaluated) is Escape:
+        return evaluated
+    values = {**evaluated, **words}
     retry, backoff, timeout = values.get("retry"), values.get("backoff"), values.get("timeout")
     if retry is not None and (isinstance(retry, bool) or not isinstance(retry, (int, float)) or retry < 0
                               or retry != int(retry)):  # fmt: skip
@@ -207,15 +255,22 @@ async def _chosen(modifiers: dict[str, Value] | None, words: dict[str, Value], f
         place.fail("P212", f"`backoff` is none, linear or exponential, not {_shown(backoff)}")
     if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or timeout <= 0):
         place.fail("P212", f"`timeout` is a number of seconds above 0, not {_shown(timeout)}")
-    prompt, model = values.get("prompt"), values.get("model")
     return Modifiers(
         retry=int(retry or 0),
         backoff=backoff or "none",
         timeout=timeout,
-        prompt=None if prompt is None else interpolated(prompt),
-        model=None if model is None else interpolated(model),
+        prompt=_worded("prompt", values, place),
+        model=_worded("model", values, place),
         context=values.get("context"),
     )
+
+
+def _worded(name: str, values: dict[str, Any], place: Place) -> str | None:
+    value = values.get(name)
+    try:
+        return None if value is None else interpolated(value)
+    except TooLarge as error:
+        place.fail("P304", f"the value of `{name}` cannot be written out: {error}")
 
 
 def _shown(value: Any) -> str:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from prose_lang.runtime.compiler import calls, conditions, expressions, loops, parallels, pipelines, statements
-from prose_lang.runtime.compiler.code import BlockCode, Code, Step, Value
+from prose_lang.runtime.compiler.code import BlockCode, Code, Frame, Step, Value
 from prose_lang.runtime.completion import ArmValue, Escape, Return
 from prose_lang.runtime.place import Place
 from prose_lang.semantics import ConditionPlan, Program
 from prose_lang.syntax import nodes as n
+from prose_lang.syntax.visiting import walk
+from prose_lang.values import GrowingList
 
 
 def compile_program(program: Program) -> Code:
@@ -63,6 +65,21 @@ class Compiler:
                 steps.append(step)
         self.depth -= 1
         return _in_sequence(steps)
+
+    def fork(self, part: n.Node) -> Callable[[Frame], Frame]:
+        """What copies a frame for a body of its own. A list that the body records to is shared from then on: its
+        first record there copies it, and nobody around sees that (L18, L20)."""
+        writes = self.program.writes
+        cells = {writes[node.name] for node in walk(part) if isinstance(node, n.Record) and node.name in writes}
+
+        def copied(f: Frame) -> Frame:
+            for cell in cells:
+                value = f[cell]
+                if type(value) is GrowingList:
+                    value.shared = True
+            return f.copy()
+
+        return copied if cells else list.copy
 
     # --- values ------------------------------------------------------------------------------------------------------
 

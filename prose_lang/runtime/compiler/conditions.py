@@ -17,14 +17,15 @@ from prose_lang.conditions import (
     read_answer,
     read_choice,
 )
-from prose_lang.conditions.rule import Operand, Rule
+from prose_lang.conditions.rule import Rule
 from prose_lang.diagnostics import RunError, ServiceError
 from prose_lang.runtime.compiler.code import Frame
+from prose_lang.runtime.compiler.shown import bounded, parts_read
 from prose_lang.runtime.effects import Ask, Call
 from prose_lang.runtime.place import Place
 from prose_lang.semantics import ConditionPlan
 from prose_lang.syntax import nodes as n
-from prose_lang.values import ServiceRef, truth
+from prose_lang.values import ServiceRef, handout, truth
 from prose_lang.values import Value as AnyValue
 
 if TYPE_CHECKING:
@@ -52,8 +53,9 @@ class _Condition:
         self.place = Place(c.program.source, plan.site.span)
         self.expression = c.expression(plan.expression) if plan.expression is not None else None
         self.names = _names_in(plan.expression) if plan.expression is not None else ()
-        self.read_names = [Operand(name, name.id) for name in self.names]
         self.readers = [c.expression(name) for name in self.names]
+        parts = parts_read(c, plan.expression) if plan.expression is not None else []
+        self.parts, self.looks = [part for part, _ in parts], [look for _, look in parts]
         self.rules = [(rule, self.operands(c, rule)) for rule in plan.rules]
         self.reads = [(label, c.expression(expression)) for label, expression in plan.reads]
 
@@ -82,17 +84,22 @@ class _Condition:
 
     def by_host(self, f: Frame) -> bool | None:
         """Layer 0: a rule that the embedder registered for this text."""
-        rules = f[0].run.rules
-        if not rules:
-            return None
-        program = f[0].home.code.program
-        predicate = rules.get(f"{program.entry.name}: {self.plan.text}") or rules.get(self.plan.text)
+        predicate = self.host_rule(f)
         if predicate is None:
             return None
         values = self.shown(f)
-        holds = bool(predicate(values))
+        holds = bool(self.by_rule_of_host(predicate, values))
         self.decided(f, "host", holds, values, "the host's rule")
         return holds
+
+    def host_rule(self, f: Frame) -> Callable[..., Any] | None:
+        """The embedder's rule for this text in this pattern, or for this text anywhere."""
+        rules = f[0].run.rules
+        if not rules:
+            return None
+        name, text = f[0].home.code.program.entry.name, self.plan.text
+        found: Callable[..., Any] | None = rules.get(f"{name}: {text}") or rules.get(text)
+        return found
 
     def by_expression(self, f: Frame) -> bool:
         """Layer 1: the truth of the expression that the whole text is."""
@@ -107,8 +114,8 @@ class _Condition:
     def by_expression_decided(self, f: Frame, holds: bool) -> None:
         record = f[0].run.on_decision
         if record is not None:
-            values = [reader.run(f) for reader in self.readers]
-            record(self.plan, f[0], "expression", holds, (self.read_names, values), None)
+            values = [look(f) for look in self.looks]
+            record(self.plan, f[0], "expression", holds, (self.parts, values), None)
 
     def by_total_rule(self, f: Frame) -> bool:
         host = self.by_host(f)
@@ -130,7 +137,8 @@ class _Condition:
                     f[0].run.warn(self.place, "P304", found.warning)
                 record = f[0].run.on_decision
                 if record is not None:
-                    record(self.plan, f[0], rule.layer, found.holds, (rule.parts, values), found)
+                    shown = [bounded(value) for value in values]
+                    record(self.plan, f[0], rule.layer, found.holds, (rule.parts, shown), found)
                 return found.holds
         return None
 
@@ -165,15 +173,9 @@ class _Condition:
             inputs = {} if subject is None else {names[0] if names else "result": subject}
             here = f[0]
             effect = Call(self.plan.site, here, here.indices, service, inputs)
-            result = await (here.run.perform_composite(effect) if service.composite else here.run.perform(effect))
+            result = await self.answered(effect)
             if not isinstance(result, bool):
-                raise ServiceError(
-                    "P402",
-                    f"the predicate `{service.name}` gave no boolean",
-                    source=self.place.source,
-                    span=self.place.span,
-                    service=service.name,
-                )
+                raise self.undecided(service.name, f"the predicate `{service.name}` gave no boolean")
             self.decided(f, "criteria", result, {rule.parts[1].text: subject}, f"the predicate {service.name}")
             return result
         return None
@@ -182,12 +184,14 @@ class _Condition:
 
     async def choose(self, f: Frame) -> str:
         labels = self.plan.labels
-        host = f[0].run.rules.get(self.plan.text) if f[0].run.rules else None
-        if host is not None:
-            label = str(host(self.shown(f)))
-            if label in labels:
-                self.decided(f, "host", label, self.shown(f), "the host's rule")
-                return label
+        host = self.host_rule(f)
+        label = None if host is None else self.by_rule_of_host(host, self.shown(f))
+        if label is not None:  # None leaves the choice to the layers below
+            if label not in labels:
+                message = f"the host's rule for “{self.plan.text}” chose {label!r}, which is no option"
+                raise self.undecided(None, message)
+            self.decided(f, "host", label, self.shown(f), "the host's rule")
+            return str(label)
         if self.expression is not None:
             value = await self.expression.run(f) if self.expression.waits else self.expression.run(f)
             chosen = decide_choice(value, labels)
@@ -219,29 +223,52 @@ class _Condition:
                 f"no rule decides “{self.plan.text}”, and there is no judge to ask",
                 source=self.place.source,
                 span=self.place.span,
-                hint=f"an exact form: {self.plan.hint}" if self.plan.hint else "bind a judge, or write an expression",
+                hint=f"give a judge (--judge), or write {self.plan.hint or 'an expression'}",
             )
         values = {label: await value.run(f) if value.waits else value.run(f) for label, value in self.reads}
         try:
             inputs = pose(self.plan.text, values)
         except QuestionTooLarge as error:
-            raise self.unusable(judge.name, str(error)) from None
+            raise self.undecided(judge.name, str(error)) from None
         for _ in range(2):
             effect = Ask(self.plan.site, here, here.indices, judge, inputs)
-            found = await (run.perform_composite(effect) if judge.composite else run.perform(effect))
-            answer = read(found)
+            answer = read(await self.answered(effect))
             if answer is not None:
                 outcome = answer.holds if isinstance(answer, Answer) else answer.label
                 self.decided(f, "judge", outcome, values, answer.reason)
                 return answer
         wanted = "{choice, reason}" if self.plan.labels else "{holds, reason}"
-        raise self.unusable(judge.name, f"the judge's answer is not {wanted}, twice")
+        shape = '{"choice": "…", "reason": "…"}' if self.plan.labels else '{"holds": true, "reason": "…"}'
+        raise self.undecided(judge.name, f"the judge's answer is not {wanted}, twice", f"a judge answers {shape}")
 
-    def unusable(self, judge: str, message: str) -> ServiceError:
-        return ServiceError(
-            "P402", message, source=self.place.source, span=self.place.span, service=judge,
-            hint='a judge answers {"holds": true, "reason": "…"}',
-        )  # fmt: skip
+    async def answered(self, effect: Call | Ask) -> Any:
+        """What a judge or predicate answers. That it fails is no failure of what it judges: `catch` must not see it,
+        or a fallback chain would pay every delegate for a judge that is down (L27)."""
+        run, service = effect.place.run, effect.service
+        try:
+            return await (run.perform_composite(effect) if service.composite else run.perform(effect))
+        except RunError as error:
+            if not error.catchable:
+                raise
+            message = f"`{service.name}` was to decide “{self.plan.text}” and failed: {error.message}"
+            raise self.undecided(service.name, message) from error
+
+    def by_rule_of_host(self, rule: Callable[..., Any], values: dict[str, AnyValue]) -> Any:
+        """What a rule of the host says about copies of the values: it cannot change what the program sees."""
+        try:
+            found = rule({name: handout(value) for name, value in values.items()})
+        except Exception as error:
+            message = f"the host's rule for “{self.plan.text}” failed: {type(error).__name__}: {error}"
+            raise self.undecided(None, message) from error
+        if hasattr(found, "__await__"):
+            getattr(found, "close", lambda: None)()
+            message = f"the host's rule for “{self.plan.text}” is asynchronous, and a rule answers at once"
+            raise self.undecided(None, message, "use a plain function, or bind a judge")
+        return found
+
+    def undecided(self, service: str | None, message: str, hint: str | None = None) -> ServiceError:
+        place = self.place
+        return ServiceError("P402", message, source=place.source, span=place.span, service=service, hint=hint)
 
     def decided(self, f: Frame, layer: str, outcome: Any, values: Any, reason: str | None) -> None:
         record = f[0].run.on_decision
@@ -258,11 +285,11 @@ def _names_in(expression: n.Expression) -> Sequence[n.Name]:
     while stack:
         node = stack.pop()
         if isinstance(node, n.Invoke):
-            stack.extend(node.arguments)
+            stack.extend(reversed(node.arguments))
             continue
         if isinstance(node, n.Name):
             found.setdefault(node.id, node)
-        stack.extend(children(node))
+        stack.extend(reversed(tuple(children(node))))
     return tuple(found.values())
 
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from prose_lang.runtime.access import index as index_of
 from prose_lang.runtime.access import member as member_of
+from prose_lang.runtime.access import single_output
 from prose_lang.runtime.compiler.code import Frame, Value
 from prose_lang.runtime.operators import BINARY, Refused, negate
 from prose_lang.runtime.place import Place
 from prose_lang.syntax import nodes as n
 from prose_lang.values import GrowingList, TooLarge, interpolated
+from prose_lang.values.model import MAX_TEXT
 
 if TYPE_CHECKING:
     from prose_lang.runtime.compiler.compiler import Compiler
@@ -42,10 +44,9 @@ def compile_expression(c: Compiler, node: n.Expression) -> Value:
         case n.Unary(operator=operator, operand=operand):
             return _unary(c, node, operator, compile_expression(c, operand))
         case n.Binary(operator=operator, left=left, right=right):
-            first, second = compile_expression(c, left), compile_expression(c, right)
             if operator in ("and", "or"):
-                return _short_circuit(operator == "or", first, second)
-            return _binary(c, node, operator, first, second)
+                return _short_circuit(operator == "or", compile_expression(c, left), compile_expression(c, right))
+            return _binary(c, node, operator, _inner(c, left), _inner(c, right))
         case n.Invoke():
             return c.invoke(node)
 
@@ -93,7 +94,7 @@ def read(c: Compiler, node: n.Name) -> Callable[[Frame], Any]:
 
 
 def _inner(c: Compiler, node: n.Expression) -> Value:
-    """An expression of which only a part is taken: a growing list stays private to its variable."""
+    """An expression of which only a part is taken, or a copy: a growing list stays private to its variable."""
     if isinstance(node, n.Name):
         cell = c.program.reads.get(node)
         if cell is not None:
@@ -138,7 +139,7 @@ def _field_of_cell(cell: int, alias: int | None, name: str, place: Place) -> Cal
         if type(value) is dict and name in value:
             return value[name]
         if alias is not None and f[alias] == name:
-            return value  # the single output of the call that set the variable (§9 L13)
+            return single_output(value, name)
         return member_of(value, name, place, f[0].run.warn)
 
     return field
@@ -153,9 +154,12 @@ def _text(c: Compiler, node: n.Text, parts: Sequence[str | n.Expression]) -> Val
 
     def join(found: Sequence[Any], f: Frame) -> str:
         try:
-            return "".join([interpolated(value) for value in found])
+            pieces = [interpolated(value) for value in found]
         except TooLarge as error:
             place.fail("P304", f"a value cannot be written into this text: {error}")
+        if sum(map(len, pieces)) > MAX_TEXT:
+            place.fail("P304", f"the text would be longer than {MAX_TEXT:,} characters")
+        return "".join(pieces)
 
     return combine(values, join)
 

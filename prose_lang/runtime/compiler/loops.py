@@ -12,6 +12,7 @@ from prose_lang.runtime.completion import BREAK, CONTINUE, Return
 from prose_lang.runtime.place import Place
 from prose_lang.syntax import nodes as n
 from prose_lang.values import kind_of
+from prose_lang.values.model import MAX_NODES
 
 if TYPE_CHECKING:
     from prose_lang.runtime.compiler.compiler import Compiler
@@ -37,7 +38,7 @@ def pairs_of(value: Any, place: Place) -> Iterator[tuple[Any, Any]]:
     if isinstance(value, dict):
         return iter(list(value.items()))
     shown = "null" if value is None else f"a {kind_of(value)}"
-    hint = "a text is one thing; split it in a service" if isinstance(value, str) else None
+    hint = 'a text is one thing; give a list (NAME:=["…", "…"]), or split the text in a service' if isinstance(value, str) else None
     place.fail("P302", f"`for` runs over a list or an object, not over {shown}", hint)
 
 
@@ -173,7 +174,7 @@ def compile_collecting(c: Compiler, node: n.Repeat | n.For) -> Value:
     source, passes, set_variables, first = _passes(c, node)
     body = c.body(node.body)
     limit = _limit(c, node) if isinstance(node, n.For) else None
-    run, waits = body.run, body.waits
+    run, waits, place = body.run, body.waits, c.place(node)
 
     async def collect(f: Frame) -> Any:
         found = await source.run(f) if source.waits else source.run(f)
@@ -194,6 +195,8 @@ def compile_collecting(c: Compiler, node: n.Repeat | n.For) -> Value:
                 break
             values.append(completion.value if type(completion) is Return else None)
             if not number % BREATH and number:
+                if number >= MAX_NODES:
+                    place.fail("P304", f"the list would be longer than {MAX_NODES:,} entries")
                 await asyncio.sleep(0)
         here.indices = outer
         return values

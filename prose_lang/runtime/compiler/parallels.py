@@ -14,6 +14,7 @@ from prose_lang.runtime.completion import Return
 from prose_lang.runtime.parallel import PENDING, Joined, join
 from prose_lang.runtime.place import Place
 from prose_lang.syntax import nodes as n
+from prose_lang.values.model import MAX_NODES
 
 if TYPE_CHECKING:
     from prose_lang.runtime.compiler.compiler import Compiler
@@ -95,9 +96,10 @@ def _list_value(strategy: Strategy, values: Sequence[Any]) -> Any:
 
 
 class _Branch(NamedTuple):
-    """A branch of `parallel:`: its step, and the names it publishes with their cells."""
+    """A branch of `parallel:`: its step, what makes its frame, and the names it publishes with their cells."""
 
     step: Step
+    fork: Callable[[Frame], Frame]
     names: tuple[tuple[str, int], ...]
 
 
@@ -106,15 +108,15 @@ def compile_parallel(c: Compiler, node: n.Parallel) -> Value:
     strategy, place = _strategy(c, node), c.place(node)
     branches = [_branch(c, branch) for branch in node.branches.statements]
     published = [branch for branch in branches if branch.names]
-    by_name = len(published) == len(branches) and strategy.name != "first"
+    by_name = len(published) == len(branches) and strategy.name == "all"
     cells = [cell for branch in branches for _, cell in branch.names]
-    aliases = [c.program.aliases[cell] for cell in cells if cell in c.program.aliases]
+    aliases = {cell: c.program.aliases[cell] for cell in cells if cell in c.program.aliases}
 
     async def run(f: Frame) -> Any:
         here = f[0]
         frames: list[Frame] = []
-        for _ in branches:
-            frame = f.copy()
+        for item in branches:
+            frame = item.fork(f)
             frame[0] = here.branch(here.indices)
             frames.append(frame)
 
@@ -135,8 +137,8 @@ def compile_parallel(c: Compiler, node: n.Parallel) -> Value:
                 else:
                     found = None if value is PENDING else frames[number][cell]
                 f[cell] = whole[name] = found
-        for alias in aliases:
-            f[alias] = None
+                if cell in aliases:  # what a branch let by a call is known by its single output around it, too
+                    f[aliases[cell]] = None if found is None else frames[number][aliases[cell]]
         return whole if by_name else _list_value(strategy, values)
 
     return Value(run, waits=True)
@@ -153,7 +155,7 @@ def _branch(c: Compiler, statement: n.Statement) -> _Branch:
             names = several
         case _:
             names = ()
-    return _Branch(step, tuple((name.id, c.program.writes[name]) for name in names))
+    return _Branch(step, c.fork(statement), tuple((name.id, c.program.writes[name]) for name in names))
 
 
 # --- parallel for, parallel repeat -----------------------------------------------------------------------------------
@@ -163,27 +165,27 @@ def compile_fan_out(c: Compiler, node: n.ParallelFor | n.ParallelRepeat) -> Valu
     """The same body for every entry or number; the value is the list of theirs in input order."""
     strategy, place = _strategy(c, node), c.place(node)
     if isinstance(node, n.ParallelFor):
-        source, count_place, first = c.expression(node.iterable), c.place(node.iterable), 0
+        source, count_place = c.expression(node.iterable), c.place(node.iterable)
         cell: int | None = c.program.writes[node.variable]
         index_cell = c.program.writes[node.index] if node.index is not None else None
     else:
-        source, count_place, first = c.expression(node.count), c.place(node.count), 1
+        source, count_place = c.expression(node.count), c.place(node.count)
         cell = c.program.writes[node.variable] if node.variable is not None else None
         index_cell = None
     repeating = isinstance(node, n.ParallelRepeat)
     step = c.body(node.body)
-    step_run, waits = step.run, step.waits
+    step_run, waits, fork = step.run, step.waits, c.fork(node.body)
 
     async def run(f: Frame) -> Any:
         found = await source.run(f) if source.waits else source.run(f)
         items: Sequence[Any]
-        items = range(1, whole_count(found, count_place) + 1) if repeating else list(pairs_of(found, count_place))
+        items = range(1, _branches(found, count_place) + 1) if repeating else list(pairs_of(found, count_place))
         here = f[0]
         outer = here.indices
 
         def frame_of(number: int) -> Frame:
-            frame = f.copy()
-            frame[0] = here.branch((*outer, number + first))
+            frame = fork(f)
+            frame[0] = here.branch((*outer, number))
             item: Any = items[number]
             if repeating:
                 if cell is not None:
@@ -196,7 +198,7 @@ def compile_fan_out(c: Compiler, node: n.ParallelFor | n.ParallelRepeat) -> Valu
 
         need = await _needed(strategy, f, len(items))
         if not items:
-            return [] if strategy.name != "first" else _settle(strategy, Joined([], {}), need, place)
+            return _settle(strategy, Joined([], {}), need, place)
         if waits:
 
             async def branch(number: int) -> Any:
@@ -209,6 +211,14 @@ def compile_fan_out(c: Compiler, node: n.ParallelFor | n.ParallelRepeat) -> Valu
         return _list_value(strategy, _settle(strategy, joined, need, place))
 
     return Value(run, waits=True)
+
+
+def _branches(value: Any, place: Place) -> int:
+    """How many branches `parallel repeat` has; their values stand in one list, however few run at a time."""
+    count = whole_count(value, place)
+    if count > MAX_NODES:
+        place.fail("P302", f"a parallel block has at most {MAX_NODES:,} branches, not {value}")
+    return count
 
 
 async def _one_by_one(run: Callable[[int], Any], count: int, need: int | None, strategy: Strategy) -> Joined:

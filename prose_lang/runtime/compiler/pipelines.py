@@ -39,6 +39,7 @@ class _Stage:
         self.kind = stage.kind
         self.place = c.place(stage)
         self.step: Step = c.body(stage.body)
+        self.fork = c.fork(stage.body)
         self.cells = [c.program.writes[name] for name in stage.names] or [c.program.items[stage]]
 
     async def run(self, f: Frame, value: Any, source: Place) -> Any:
@@ -69,8 +70,8 @@ class _Stage:
 
     async def one(self, f: Frame, number: int, *values: Any) -> Any:
         """One step with its own frame; its names hold `values`."""
-        frame = f.copy()
-        frame[0] = f[0].branch((*f[0].indices, number))
+        frame = self.fork(f)
+        frame[0] = f[0].branch((*f[0].indices, number), fresh=self.kind == "pmap")
         for cell, value in zip(self.cells, values, strict=True):
             frame[cell] = value
         completion = self.step.run(frame)

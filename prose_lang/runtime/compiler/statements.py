@@ -7,14 +7,15 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from prose_lang.diagnostics import RunError
-from prose_lang.runtime.access import changed
+from prose_lang.runtime.access import changed, single_output
 from prose_lang.runtime.access import member as member_of
 from prose_lang.runtime.compiler import calls
 from prose_lang.runtime.compiler.code import Frame, Step, Value
 from prose_lang.runtime.completion import BREAK, CONTINUE, ArmValue, Escape, Return
 from prose_lang.runtime.place import Place
 from prose_lang.syntax import nodes as n
-from prose_lang.values import GrowingList, kind_of, to_json
+from prose_lang.values import GrowingList, TooLarge, kind_of, to_json
+from prose_lang.values.model import MAX_NODES
 
 if TYPE_CHECKING:
     from prose_lang.runtime.compiler.compiler import Compiler
@@ -137,9 +138,9 @@ def _clearing(value: Value, alias: int) -> Value:
 def _destructure(c: Compiler, node: n.Destructure, tail: Any) -> Step:
     fields = [(name.id, c.program.writes[name], c.place(name)) for name in node.names]
     aliases = [c.program.aliases[cell] for _, cell, _ in fields if cell in c.program.aliases]
-    declared = c.cell() if isinstance(node.value, n.Call) else None
+    single, declared = (c.cell(), c.cell()) if isinstance(node.value, n.Call) else (None, None)
     if isinstance(node.value, n.Call):
-        compiled = calls.compile_call(c, node.value, None, declared)
+        compiled = calls.compile_call(c, node.value, single, declared)
     else:
         compiled = c.value(node.value)
 
@@ -147,6 +148,8 @@ def _destructure(c: Compiler, node: n.Destructure, tail: Any) -> Step:
         for name, cell, place in fields:
             if type(found) is dict and name in found:
                 f[cell] = found[name]
+            elif single is not None and f[single] == name:
+                f[cell] = single_output(found, name)  # it came without its name (L33)
             elif declared is not None and f[declared]:
                 place.fail("P404", f"the result has no `{name}`, though its service declares its outputs")
             else:
@@ -159,26 +162,44 @@ def _destructure(c: Compiler, node: n.Destructure, tail: Any) -> Step:
 
 
 def _assign_part(c: Compiler, node: n.Assign) -> Step:
+    """The value first, then the keys of the path, then the change (L19)."""
     cell, place = c.program.writes[node.name], c.place(node)
+    alias = c.program.aliases.get(cell)
     keys = [part if isinstance(part, str) else c.expression(part) for part in node.path]
     compiled = c.value(node.value)
-    if any(isinstance(key, Value) and key.waits for key in keys):
-        place.fail("P101", "a call cannot stand in the path of an assignment", "bind it first with `let`")
-    getters: list[Any] = [key if isinstance(key, str) else key.run for key in keys]
 
-    def assign(f: Frame, found: Any) -> None:
-        path = [key if isinstance(key, str) else key(f) for key in getters]
+    def change(f: Frame, path: list[Any], found: Any) -> None:
         f[cell] = changed(f[cell], path, found, place)
+        if alias is not None:
+            f[alias] = None
 
-    return then(compiled, assign)
+    if any(isinstance(key, Value) and key.waits for key in keys):
+
+        async def assign_waiting(f: Frame) -> Any:
+            found = await compiled.run(f) if compiled.waits else compiled.run(f)
+            if type(found) is Escape:
+                return found.completion
+            path = []
+            for key in keys:
+                path.append(key if isinstance(key, str) else await key.run(f) if key.waits else key.run(f))
+            change(f, path, found)
+
+        return Step(assign_waiting, waits=True)
+    getters: list[Any] = [key if isinstance(key, str) else key.run for key in keys]
+    return then(compiled, lambda f, found: change(f, [k if isinstance(k, str) else k(f) for k in getters], found))
 
 
 def _record(c: Compiler, node: n.Record) -> Step:
     cell, place, name = c.program.writes[node.name], c.place(node.name), node.name.id
+    alias = c.program.aliases.get(cell)
 
     def record(f: Frame, found: Any) -> None:
         log = f[cell]
+        if alias is not None:
+            f[alias] = None
         if type(log) is GrowingList and not log.shared:
+            if len(log) >= MAX_NODES:
+                place.fail("P304", f"the list would be longer than {MAX_NODES:,} entries")
             log.append(found)
             return
         if log is None:
@@ -254,10 +275,17 @@ def _raise(found: Any, place: Place) -> None:
         thrown = found
         name = found["error"] if isinstance(found.get("error"), str) else None
         text = found.get("message")
-        message = text if isinstance(text, str) else name or to_json(found)
+        message = text if isinstance(text, str) else name or _written(found)
     else:
-        message, thrown = to_json(found), found
+        message, thrown = _written(found), found
     raise RunError("P308", message, source=place.source, span=place.span, error_name=name, thrown=thrown)
+
+
+def _written(thrown: Any) -> str:
+    try:
+        return to_json(thrown)
+    except TooLarge as error:
+        return f"({error})"
 
 
 def error_value(error: RunError) -> dict[str, Any]:
@@ -379,12 +407,12 @@ def compile_try(c: Compiler, node: n.Try, tail: Any) -> Step:
 def compile_do(c: Compiler, node: n.Do) -> Value:
     if node.body is not None:
         step = c.body(node.body)
-        run = step.run
+        run, fork = step.run, c.fork(node.body)
         if not step.waits:
-            return Value(lambda f: value_of(run(f.copy())))
+            return Value(lambda f: value_of(run(fork(f))))
 
         async def run_body(f: Frame) -> Any:
-            return value_of(await run(f.copy()))
+            return value_of(await run(fork(f)))
 
         return Value(run_body, waits=True)
     assert node.target is not None
