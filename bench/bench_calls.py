@@ -6,7 +6,6 @@ python bench/bench_calls.py [--only W3] [--trace off]
 from __future__ import annotations
 
 import argparse
-import asyncio
 import sys
 from pathlib import Path
 from typing import Any

@@ -1,6 +1,6 @@
 """Memory: peak resident set of fresh processes, for wide fan-outs and long loops.
 
-    python bench/bench_memory.py
+python bench/bench_memory.py
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Parsing and checking: KB of program text a second, and how long a 2,000-line program takes.
 
-    python bench/bench_parse.py
+python bench/bench_parse.py
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Start-up: wall time of fresh processes, the best of several.
 
-    python bench/bench_startup.py
+python bench/bench_startup.py
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ def main() -> None:
         script = Path(folder, "script.yaml")
         script.write_text(SCRIPT, encoding="utf-8")
         run = [python, "-m", "prose_lang", "run", "refine", "--script", str(script), "--json", "--no-record"]
-        print(f"prose run, scripted refine   {best([*run, 'refiner=r', 'evaluator=e', 'task_brief=T']):.3f} s (aim ≤ 0.4)")
+        print(
+            f"prose run, scripted refine   {best([*run, 'refiner=r', 'evaluator=e', 'task_brief=T']):.3f} s (aim ≤ 0.4)"
+        )
 
 
 if __name__ == "__main__":

@@ -101,7 +101,23 @@ async def floor_io(width: int, limit: int | None) -> int:
 
 # --- the same as patterns --------------------------------------------------------------------------------------------
 
-_HEAD = "---\nname: bench\nkind: pattern\n---\n\n### Slots\n\n{slots}\n\n### Config\n\n{config}\n\n### Delegation\n\n```prose\n"
+_HEAD = """---
+name: bench
+kind: pattern
+---
+
+### Slots
+
+{slots}
+
+### Config
+
+{config}
+
+### Delegation
+
+```prose
+"""
 
 
 def pattern(engine: prose.Engine, slots: str, config: str, body: str) -> prose.Pattern:

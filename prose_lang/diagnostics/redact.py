@@ -80,7 +80,7 @@ class Redactor:
     def from_environment(cls, environ: Mapping[str, str]) -> Redactor:
         """The redactor of the values of all variables whose names look like keys, and of passwords in addresses.
 
-        >>> Redactor.from_environment({"OPENAI_API_KEY": "sk-12345678", "HOME": "/home/ann"}).text("sk-12345678")
+        >>> Redactor.from_environment({"OPENAI_API_KEY": "sk-12345678", "HOME": "/srv/ann"}).text("sk-12345678")
         '[redacted]'
         """
         secrets = [value for name, value in environ.items() if is_secret_name(name)]

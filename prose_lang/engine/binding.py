@@ -38,12 +38,12 @@ class Binder:
 
     # --- slots -------------------------------------------------------------------------------------------------------
 
-    def slots(self, program: Program, given: Mapping[str, Given]) -> dict[str, Value]:
+    def slots(self, program: Program, names: Mapping[str, Any]) -> dict[str, Value]:
         """The services of the slots; missing ones are reported."""
         bound: dict[str, Value] = {}
         for slot in program.entry.slots:
-            item = given.get(slot.name)
-            if item is None or item.value is None:
+            item = _given(names.get(slot.name))
+            if item.value is None:
                 self.fault("P203", f"the slot `{slot.name}` is not bound", slot.span,
                            f"bind it to a service: {slot.name}=…")  # fmt: skip
                 continue
@@ -92,29 +92,29 @@ class Binder:
 
     # --- inputs and config -------------------------------------------------------------------------------------------
 
-    def values(self, program: Program, given: Mapping[str, Given]) -> dict[str, Value]:
+    def values(self, program: Program, names: Mapping[str, Any]) -> dict[str, Value]:
         """The values of inputs and config keys that were given; missing and unknown names are reported."""
         taken: dict[str, Value] = {}
-        known = {base.name: base for base in program.bases}
-        for name, item in given.items():
+        refused: set[str] = set()
+        known = program.names
+        for name, item in names.items():
             base = known.get(name)
             if base is None:
                 self.unknown(name, program, list(known))
             elif base.kind != "slot":
                 declared = base.item
                 try:
-                    taken[name] = self.value(item, declared)
+                    taken[name] = self.value(_given(item), declared)
+                    continue
                 except Mismatch as error:
                     self.fault("P211", f"`{name}` {error}", declared.span if declared else None)
                 except (NotAValue, TypeError) as error:
                     self.fault("P211", f"`{name}`: {error}", declared.span if declared else None)
-        refused = {name for name, item in given.items() if item.value is not None and name not in taken}
-        for base in program.bases:
-            declared = base.item
-            if base.kind != "input" or declared is None or declared.optional or declared.has_default:
-                continue
-            if taken.get(base.name) is None and base.name not in refused:
-                self.fault("P203", f"the input `{base.name}` is missing", declared.span, f"give it: {base.name}=…")
+                refused.add(name)
+        for declared in program.required:
+            if taken.get(declared.name) is None and declared.name not in refused:
+                what = f"the input `{declared.name}` is missing"
+                self.fault("P203", what, declared.span, f"give it: {declared.name}=…")
         return taken
 
     def value(self, item: Given, declared: Item | None) -> Value:
@@ -132,3 +132,7 @@ class Binder:
         if hint is None and known:
             hint = "it takes " + ", ".join(known)
         self.fault("P210", f"`{program.entry.name}` takes no `{name}`", None, hint)  # it stands in no file
+
+
+def _given(item: Any) -> Given:
+    return item if type(item) is Given else Given(item)

@@ -231,26 +231,23 @@ class Engine:
         self, pattern: Pattern, names: Mapping[str, Any]
     ) -> tuple[BoundPattern, dict[str, Value], Service | None, tuple[Diagnostic, ...]]:
         """Link, check and bind. Raises CheckError with everything that is wrong."""
-        given = {name: item if isinstance(item, Given) else Given(item) for name, item in names.items()}
         linked = self._linked_kept(pattern)
-        key = _key_of(pattern.entry, given)
+        key = _key_of(pattern.entry, names)
         binder = Binder(linked.linker, pattern.document, self._adapt)
         kept = linked.bound.get(key)
-        if kept is not None:
-            inputs = binder.values(linked.program, given)
-            if not binder.found:
-                return kept[1], inputs, self._judge(binder), linked.diagnostics
-            raise CheckError.from_diagnostics(sort_diagnostics([*linked.diagnostics, *binder.found]))
-        slots = binder.slots(linked.program, given)
-        inputs = binder.values(linked.program, given)
+        slots = {} if kept is not None else binder.slots(linked.program, names)
+        inputs = binder.values(linked.program, names)
         if binder.found:
             raise CheckError.from_diagnostics(sort_diagnostics([*linked.diagnostics, *binder.found]))
-        judge = self._judge(binder)
-        unit = Unit(pattern.document, pattern.entry)
-        made = linked.linker.unit_service(unit, pattern.entry.name, slots)
-        assert isinstance(made, BoundPattern), "an entry with a body is a bound pattern"
-        self._keep(linked.bound, key, (given, made))
-        return made, inputs, judge, linked.diagnostics
+        judge = self._judge(binder) if self.judge is not None else None
+        if kept is None:
+            unit = Unit(pattern.document, pattern.entry)
+            made = linked.linker.unit_service(unit, pattern.entry.name, slots)
+            assert isinstance(made, BoundPattern), "an entry with a body is a bound pattern"
+            # The names are kept with it: the key holds identities, which are theirs as long as they live.
+            kept = (dict(names), made)
+            self._keep(linked.bound, key, kept)
+        return kept[1], inputs, judge, linked.diagnostics
 
     def _linked_kept(self, pattern: Pattern) -> _Linked:
         """The links of a pattern; the same ones in every run, unless scripted replies make each run's services new."""
@@ -277,9 +274,7 @@ class Engine:
                              source=document.source, span=entry.span)  # fmt: skip
         return _Linked(linker, linker.program(Unit(document, entry)), tuple(diagnostics), OrderedDict())
 
-    def _judge(self, binder: Binder) -> Service | None:
-        if self.judge is None:
-            return None
+    def _judge(self, binder: Binder) -> Service:
         if isinstance(self.judge, str):
             found: ServiceRef = binder.named(parse_reference(self.judge, trusted=True))
         elif isinstance(self.judge, Given):
@@ -347,19 +342,20 @@ class _Linked(NamedTuple):
     linker: Linker
     program: Program
     diagnostics: tuple[Diagnostic, ...]
-    bound: OrderedDict[Any, tuple[Mapping[str, Given], BoundPattern]]
+    bound: OrderedDict[Any, tuple[Mapping[str, Any], BoundPattern]]
 
 
-def _key_of(entry: Entry, given: Mapping[str, Given]) -> tuple[Any, ...]:
+def _key_of(entry: Entry, names: Mapping[str, Any]) -> tuple[Any, ...]:
     """What a bound pattern is kept under: the services of its slots, and how far a text that names one is trusted."""
-    parts = []
+    parts: list[Any] = []
     for slot in entry.slots:
-        item = given.get(slot.name)
-        value = item.value if item is not None else None
-        listed = isinstance(value, (list, tuple))
-        values = value if listed and value is not None else (value,)
-        services = tuple(one if isinstance(one, str) else id(one) for one in values)
-        parts.append((listed, item is not None and item.trusted, services))
+        value, how = names.get(slot.name), (False, False)
+        if type(value) is Given:
+            value, how = value.value, (value.trusted, value.text)
+        if isinstance(value, (list, tuple)):
+            parts.append((how, *[one if isinstance(one, str) else id(one) for one in value]))
+        else:
+            parts.append((how, value) if isinstance(value, str) else id(value))
     return tuple(parts)
 
 

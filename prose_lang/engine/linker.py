@@ -88,6 +88,7 @@ class Linker:
         self._programs: dict[Entry, Program] = {}
         self._services: dict[Any, Service] = {}
         self._checked: set[Any] = set()
+        self._refused: dict[tuple[str, Document], SourceError] = {}
 
     # --- names -------------------------------------------------------------------------------------------------------
 
@@ -96,7 +97,7 @@ class Linker:
         try:
             found = self.loader.resolve(name, document)
         except SourceError as error:
-            self.found.extend(error.diagnostics)
+            self._refused[name, document] = error  # told where the name stands
             return None
         if isinstance(found, Entry):
             return Unit(document, found)
@@ -138,8 +139,9 @@ class Linker:
             stand_in = attrs.evolve(_empty_program(unit), signature=entry_signature(unit.entry))
             self._programs[unit.entry] = stand_in
             known = analyze(unit.document, unit.entry, Scope(self, unit.document))
-            self._programs[unit.entry] = known
-            self.found.extend(known.diagnostics)
+            told = tuple(self._explained(item, unit.document) for item in known.diagnostics)
+            known = self._programs[unit.entry] = attrs.evolve(known, diagnostics=told)
+            self.found.extend(told)
             self.reach(known, unit)
         return known
 
@@ -149,6 +151,11 @@ class Linker:
         for name in names:
             if name in self.registered:
                 continue
+            use = program.uses.get(name)
+            if use is not None:
+                name = use.reference
+                if not self.resolves(name, unit.document):
+                    self.report("P109", f"`{name}` does not resolve", unit.document, use.span)
             instance = self.instance(name, unit.document)
             if instance is not None:
                 self.check_instance(instance, unit.document, ())
@@ -160,7 +167,14 @@ class Linker:
     # --- instances (L7) ----------------------------------------------------------------------------------------------
 
     def report(self, code: str, message: str, document: Document, span: Span, hint: str | None = None) -> None:
-        self.found.append(Diagnostic(code, message, document.source, span, hint=hint))
+        self.found.append(self._explained(Diagnostic(code, message, document.source, span, hint=hint), document))
+
+    def _explained(self, item: Diagnostic, document: Document) -> Diagnostic:
+        """A diagnostic of a name that is not found, with the reason where looking for it told one."""
+        for (name, origin), error in self._refused.items():
+            if origin is document and item.code in ("P109", "P202") and f"`{name}`" in item.message:
+                return attrs.evolve(item, code=error.code, name="", message=error.message, hint=error.hint)
+        return item
 
     def check_instance(self, instance: Instance, document: Document, around: Sequence[Instance]) -> None:
         """Report what is wrong with an instance and those nested in it, each once."""

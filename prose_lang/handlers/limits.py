@@ -16,7 +16,7 @@ import attrs
 from prose_lang.diagnostics import LimitError
 from prose_lang.handlers.clock import Clock
 from prose_lang.runtime.activation import Perform
-from prose_lang.runtime.effects import Effect
+from prose_lang.runtime.effects import Effect, Service
 
 
 @attrs.frozen
@@ -60,10 +60,11 @@ class Limiter:
 
     def wrap(self, inner: Perform) -> Perform:
         """A performer that keeps the limits."""
-        gate = self._gate
+        gate, gates = self._gate, self._gates
 
         def perform(effect: Effect) -> Awaitable[Any]:
-            own = self._gate_of(effect)
+            name = effect.service.name
+            own = gates[name] if name in gates else self._new_gate(effect.service)
             if gate is None and own is None:
                 self._admit(effect)
                 return inner(effect)
@@ -81,20 +82,18 @@ class Limiter:
         """Count an attempt that is about to be made. One that still waits for its place may never be made."""
         most, deadline = self.limits.calls, self.deadline
         if most is not None and self.calls >= most:
-            raise limit_reached(effect, f"the run may make {most:,} call{'' if most == 1 else 's'}, and this would be one more",
+            raise limit_reached(effect, f"this call would be one more than the {most:,} that the run may make",
                                 "raise the limit if that is what you want (--max-calls)")  # fmt: skip
         if deadline is not None and self.clock.now() >= deadline:
             raise limit_reached(effect, f"the run's time of {self.limits.seconds:g} s is over", None)
         self.calls += 1
         effect.made += 1
 
-    def _gate_of(self, effect: Effect) -> asyncio.Semaphore | None:
-        service = effect.service
-        name = service.name
-        if name not in self._gates:
-            most = self.limits.per_service.get(name, getattr(service, "max_concurrency", None))
-            self._gates[name] = asyncio.Semaphore(most) if most is not None else None
-        return self._gates[name]
+    def _new_gate(self, service: Service) -> asyncio.Semaphore | None:
+        """What keeps a service's own limit; None if it has none."""
+        most = self.limits.per_service.get(service.name, getattr(service, "max_concurrency", None))
+        gate = self._gates[service.name] = asyncio.Semaphore(most) if most is not None else None
+        return gate
 
 
 def limit_reached(effect: Effect | None, message: str, hint: str | None) -> LimitError:

@@ -12,7 +12,7 @@ from prose_lang.conditions import Decided as DecidedByRule
 from prose_lang.handlers.clock import Clock
 from prose_lang.runtime.activation import Activation, Perform
 from prose_lang.runtime.effects import Effect, Usage
-from prose_lang.runtime.events import CallFinished, CallStarted, Decided, Event, Noted, Warned
+from prose_lang.runtime.events import CallFinished, CallStarted, Decided, Event, Noted, Warned, copied
 from prose_lang.runtime.place import Place
 from prose_lang.semantics import ConditionPlan
 
@@ -121,7 +121,8 @@ class Recorder:
         if self.keep:
             self.decisions.append(decision)
         if self.observers:
-            self.tell(Decided(decision.address, plan.text, layer, outcome, decision.values, decision.reason))
+            values = {name: copied(value) for name, value in decision.values.items()}
+            self.tell(Decided(decision.address, plan.text, layer, outcome, values, decision.reason))
 
     def warned(self, place: Place, code: str, message: str) -> None:
         """A lenient access or the like; repeated ones at one place are counted."""

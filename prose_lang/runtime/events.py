@@ -7,6 +7,15 @@ from typing import Any, TypeAlias
 import attrs
 
 from prose_lang.runtime.effects import Effect
+from prose_lang.values import TooLarge, Value, handout
+
+
+def copied(value: Value) -> Value:
+    """A copy that an observer may change as it likes; of a value too large for one, a text that says so."""
+    try:
+        return handout(value)
+    except TooLarge as error:
+        return f"({error})"
 
 
 @attrs.frozen
@@ -31,7 +40,7 @@ class CallStarted:
     @property
     def inputs(self) -> dict[str, Any]:
         """What was sent, in a copy."""
-        return dict(self._effect.inputs)
+        return {name: copied(value) for name, value in self._effect.inputs.items()}
 
     @property
     def number(self) -> int:
@@ -45,7 +54,8 @@ class CallFinished(CallStarted):
 
     @property
     def value(self) -> Any:
-        return self._effect.value
+        """What came back, in a copy; None if nothing did."""
+        return copied(self._effect.value)
 
     @property
     def error(self) -> BaseException | None:

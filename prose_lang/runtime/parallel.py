@@ -48,6 +48,7 @@ class _Join:
         self.workers: list[asyncio.Task[None]] = []
         self.current: list[int] = []  # the branch that each worker is at
         self.begun = 0
+        self.alive = 0  # workers that have not ended
         self.cancelled: set[asyncio.Task[None]] = set()
         self.wake: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
@@ -76,6 +77,14 @@ class _Join:
 
     async def work(self, worker: int) -> None:
         """Take branches in order until there are none or the join is decided."""
+        try:
+            await self.take_branches(worker)
+        finally:
+            self.alive -= 1
+            if not self.alive and not self.wake.done():
+                self.wake.set_result(None)
+
+    async def take_branches(self, worker: int) -> None:
         self.begun += 1
         while not self.stopping and self.next < self.count:
             number = self.current[worker] = self.next
@@ -113,23 +122,23 @@ class _Join:
     async def run(self) -> None:
         size = min(self.count, MAX_STARTED)
         self.current = [0] * size
+        self.alive = size
         workers = self.workers = [asyncio.create_task(self.work(worker)) for worker in range(size)]
-        everything = asyncio.gather(*workers, return_exceptions=True)
         cancelled = False
         try:
-            await asyncio.wait((everything, self.wake), return_when=asyncio.FIRST_COMPLETED)
+            await self.wake
         except asyncio.CancelledError:
             cancelled = True
         self.closed = True
-        for worker in workers:
-            self.cancel(worker)
-        while not all(worker.done() for worker in workers):
-            try:
-                await asyncio.wait(workers)
-            except asyncio.CancelledError:
-                cancelled = True
-        if not everything.done():
-            await asyncio.wait((everything,))
+        if self.alive:
+            for worker in workers:
+                self.cancel(worker)
+            # A worker that is cancelled before it begins never counts itself out: ask the tasks, not the count.
+            while not all(worker.done() for worker in workers):
+                try:
+                    await asyncio.wait(workers)
+                except asyncio.CancelledError:
+                    cancelled = True
         if cancelled:
             raise asyncio.CancelledError
 

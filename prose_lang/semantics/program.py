@@ -121,6 +121,8 @@ class Program:
     body: n.Body | None
     cells: int
     bases: tuple[Base, ...]
+    names: Mapping[str, Base]  # the same by name
+    required: tuple[Item, ...]  # inputs that must be given
     initial: tuple[tuple[int, int], ...]  # (cell of a variable, cell of the base name it reads as until it is set)
     reads: Mapping[n.Name, int]
     config_reads: frozenset[n.Name]

@@ -256,10 +256,9 @@ class Resolver:
                 self.lint("placeholder-text", message, text, hint="write the expression that gives the value")
 
     def block(self, name: n.Name, parameters: Sequence[n.Name], body: n.Body) -> None:
-        path, order = self.addresses.path, self.addresses.order
-        self.addresses.path, self.addresses.order = "", ()
+        around, self.addresses = self.addresses, Addresses(self.source, "")
         self.own_body(body, [(parameter, "is a parameter") for parameter in parameters], sealed=True)
-        self.addresses.path, self.addresses.order = path, order
+        self.addresses = around
 
     # --- names -------------------------------------------------------------------------------------------------------
 
@@ -706,10 +705,10 @@ class Resolver:
         """A condition; in program order it comes before the statements it heads, or `after` so many of them."""
         with self.addresses.inside("", -1 if after is None else after):
             site = self.addresses.site(condition.span, word)
-            place = self.addresses.path, self.addresses.order
+            addresses, path, order = self.addresses, self.addresses.path, self.addresses.order
 
         def plan() -> None:
-            self.addresses.path, self.addresses.order = place
+            self.addresses, addresses.path, addresses.order = addresses, path, order
             plan_condition(self, condition, site, labels)
 
         self.later.append((self.scope, plan))

@@ -1,4 +1,4 @@
-"""Services for entries that are contracts: one that stands in for the entry, and one that says that a model is missing."""
+"""Services for entries that are contracts: one stands in for the entry, one says that a model is missing."""
 
 from __future__ import annotations
 

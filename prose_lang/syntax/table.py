@@ -72,21 +72,34 @@ def make(grammar: str) -> dict[str, Any]:
     parse_table = made._parse_table
     rules = [rule for rule in lark.rules if not rule.origin.name.startswith("$")]
     numbers = {rule: number for number, rule in enumerate(rules)}
-    states: list[dict[str, int]] = []
-    for _, actions in sorted(parse_table.states.items()):
-        states.append(
-            {
-                symbol: argument if action is Shift else -1 - numbers[argument]
-                for symbol, (action, argument) in sorted(actions.items())
-            }
-        )
+    order = _reached(parse_table.states, parse_table.start_states, Shift)
+    at = {state: number for number, state in enumerate(order)}
     return {
         "digest": digest(grammar),
         "rules": [[rule.origin.name, len(rule.expansion), rule.alias] for rule in rules],
-        "starts": parse_table.start_states,
-        "ends": parse_table.end_states,
-        "states": states,
+        "starts": {start: at[state] for start, state in sorted(parse_table.start_states.items())},
+        "ends": {start: at[state] for start, state in sorted(parse_table.end_states.items())},
+        "states": [
+            {
+                symbol: at[argument] if action is Shift else -1 - numbers[argument]
+                for symbol, (action, argument) in sorted(parse_table.states[state].items())
+            }
+            for state in order
+        ],
     }
+
+
+def _reached(states: Any, starts: Any, shift: object) -> list[int]:
+    """The states in the order in which they are reached. Lark numbers them by the order of its sets, which changes from
+    one process to the next; the file must be the same for the same grammar."""
+    order = dict.fromkeys(state for _, state in sorted(starts.items()))
+    waiting = list(order)
+    for state in waiting:
+        for _, (action, argument) in sorted(states[state].items()):
+            if action is shift and argument not in order:
+                order[argument] = None
+                waiting.append(argument)
+    return list(order)
 
 
 def _from_data(data: dict[str, Any]) -> Table:

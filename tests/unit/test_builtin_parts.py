@@ -328,7 +328,7 @@ def test_doubled_words() -> None:
         ),
         (
             "You must send the form to the local office, which is open every day.",
-            "You must send the form to the local office. This office is open every day.",
+            "You must send the form to the local office, which is open every day.",
         ),
         (
             "The plan is good for us, however, it will cost the town too much.",

@@ -317,14 +317,22 @@ def test_an_observer_cannot_end_a_run(error: BaseException) -> None:
     assert engine.outcome(engine.loads(ONE_CALL), {"n": 1}).value == 1
 
 
-def test_an_observer_cannot_change_what_is_sent() -> None:
+def test_an_observer_cannot_change_what_the_program_sees() -> None:
     def meddle(event: Any) -> None:
-        inputs = getattr(event, "inputs", None)
-        if inputs is not None:
-            inputs["n"] = 99
+        for values in (getattr(event, "inputs", {}), getattr(event, "values", {}), {"": getattr(event, "value", None)}):
+            for value in values.values():
+                if isinstance(value, dict):
+                    value["n"] = 99
+            values["n"] = 99
 
-    engine = Engine(services={"svc": echo}, observers=[meddle])
-    assert engine.outcome(engine.loads(ONE_CALL), {"n": 1}).value == 1
+    async def svc(x: dict[str, int]) -> dict[str, int]:
+        return x
+
+    engine = Engine(services={"svc": svc}, observers=[meddle])
+    body = "let o = { n: 1 }\nlet r = call svc\n  x: o\nif r:\n  return [o, r]"
+    outcome = engine.outcome(engine.loads(body), {})
+    assert outcome.value == [{"n": 1}, {"n": 1}]
+    assert outcome.trace.calls[0].inputs == {"x": {"n": 1}}
 
 
 def test_without_a_trace_only_the_sums_are_kept() -> None:

@@ -22,9 +22,12 @@ if TYPE_CHECKING:
 _DECISION_FIELDS = frozenset((*BOOLEAN_FIELDS, *TEXT_FIELDS))
 
 
-def compile_call(c: Compiler, node: n.Call, alias: int | None = None, declared: int | None = None) -> Value:
+def compile_call(
+    c: Compiler, node: n.Call, alias: int | None = None, declared: int | None = None, into: int | None = None
+) -> Value:
     """`call TARGET`. `alias` is a cell for the name of the single output of the service that answered (§9 L13),
-    `declared` one for whether it declares its outputs at all (L33)."""
+    `declared` one for whether it declares its outputs at all (L33). With `into` the result goes into that cell and
+    nothing is given back: one coroutine less for what programs do most."""
     plan = c.program.calls[node]
     place, site = Place(c.program.source, plan.target.span), plan.site
     locate = _locator(c, plan.target, node)
@@ -53,7 +56,7 @@ def compile_call(c: Compiler, node: n.Call, alias: int | None = None, declared: 
                     inputs[name] = value
             if agreed.dropped:
                 agreed.warn(service, {name: runs[name](f) for name in agreed.dropped}, place, run.warn)
-            words = {name: runs[name](f) for name in agreed.words}
+            words = {name: runs[name](f) for name in agreed.words} if agreed.words else None
         else:
             evaluated = await _evaluate_all(values, f)
             if type(evaluated) is Escape:
@@ -69,13 +72,16 @@ def compile_call(c: Compiler, node: n.Call, alias: int | None = None, declared: 
                 raise missing_inputs(service, missing, place)
         chosen = NO_MODIFIERS
         if modifiers is not None or words:
-            chosen = await _chosen(modifiers, words, f, place)
+            chosen = await _chosen(modifiers, words or {}, f, place)
             if type(chosen) is Escape:
                 return chosen
         effect = Call(site, here, here.indices, service, inputs, chosen)
         result = await (run.perform_composite(effect) if service.composite else run.perform(effect))
         if note is not None:
             note(f, service, result)
+        if into is not None:
+            f[into] = result
+            return None
         return result
 
     return Value(

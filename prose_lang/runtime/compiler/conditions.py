@@ -35,9 +35,10 @@ _DECISION_FIELDS = frozenset((*BOOLEAN_FIELDS, *TEXT_FIELDS))
 
 
 class Decider(NamedTuple):
-    """A compiled condition: `quick` where nothing can wait, else `decide`."""
+    """A compiled condition. `quick` decides at once, or gives None where something has to be waited for: then `decide`
+    does, which goes on from there. `waits` tells whether that can happen. A choice is always decided by `decide`."""
 
-    quick: Callable[[Frame], bool]
+    quick: Callable[[Frame], bool | None]
     decide: Callable[[Frame], Awaitable[Any]]
     waits: bool
 
@@ -61,12 +62,11 @@ class _Condition:
 
     def decider(self) -> Decider:
         if self.plan.labels:
-            return Decider(self.never_quick, self.choose, waits=True)
-        expression = self.expression
-        if expression is not None and not expression.waits:
-            return Decider(self.by_expression, self.decide, waits=False)
-        total = bool(self.rules) and self.rules[-1][0].total and expression is None
-        return Decider(self.by_total_rule if total else self.never_quick, self.decide, waits=not total)
+            return Decider(self.by_waiting, self.choose, waits=True)
+        if self.expression is not None:
+            waits = self.expression.waits
+            return Decider(self.by_waiting if waits else self.by_expression, self.decide, waits)
+        return Decider(self.by_rules, self.decide, waits=not (self.rules and self.rules[-1][0].total))
 
     def operands(self, c: Compiler, rule: Rule) -> list[Callable[[Frame], Any]]:
         getters = []
@@ -79,8 +79,8 @@ class _Condition:
 
     # --- layers 0 to 4 -----------------------------------------------------------------------------------------------
 
-    def never_quick(self, f: Frame) -> bool:
-        raise AssertionError("a condition that may wait is decided by `decide`")
+    def by_waiting(self, f: Frame) -> bool | None:
+        return self.by_host(f) if f[0].run.rules and not self.plan.labels else None
 
     def by_host(self, f: Frame) -> bool | None:
         """Layer 0: a rule that the embedder registered for this text."""
@@ -103,9 +103,10 @@ class _Condition:
 
     def by_expression(self, f: Frame) -> bool:
         """Layer 1: the truth of the expression that the whole text is."""
-        host = self.by_host(f)
-        if host is not None:
-            return host
+        if f[0].run.rules:
+            host = self.by_host(f)
+            if host is not None:
+                return host
         assert self.expression is not None
         holds = truth(self.expression.run(f))
         self.by_expression_decided(f, holds)
@@ -117,16 +118,12 @@ class _Condition:
             values = [look(f) for look in self.looks]
             record(self.plan, f[0], "expression", holds, (self.parts, values), None)
 
-    def by_total_rule(self, f: Frame) -> bool:
-        host = self.by_host(f)
-        if host is not None:
-            return host
-        holds = self.by_rules(f)
-        assert holds is not None, "a total rule always decides"
-        return holds
-
     def by_rules(self, f: Frame) -> bool | None:
         """Layers 2 to 4; None leaves the judge, or a predicate given as criteria."""
+        if f[0].run.rules:
+            host = self.by_host(f)
+            if host is not None:
+                return host
         for rule, getters in self.rules:
             values = [get(f) for get in getters]
             if rule.layer == "criteria" and isinstance(values[0], ServiceRef):
@@ -143,19 +140,14 @@ class _Condition:
         return None
 
     async def decide(self, f: Frame) -> bool:
-        host = self.by_host(f)
-        if host is not None:
-            return host
+        """What could not be decided at once: an expression that calls something, a predicate, the judge."""
         if self.expression is not None:
-            value = await self.expression.run(f) if self.expression.waits else self.expression.run(f)
-            self.by_expression_decided(f, truth(value))
-            return truth(value)
-        holds = self.by_rules(f)
-        if holds is not None:
+            holds = truth(await self.expression.run(f))
+            self.by_expression_decided(f, holds)
             return holds
-        holds = await self.by_predicate(f)
-        if holds is not None:
-            return holds
+        found = await self.by_predicate(f)
+        if found is not None:
+            return found
         answer = await self.ask(f, question, read_answer)
         assert isinstance(answer, Answer)
         return answer.holds

@@ -38,7 +38,11 @@ def pairs_of(value: Any, place: Place) -> Iterator[tuple[Any, Any]]:
     if isinstance(value, dict):
         return iter(list(value.items()))
     shown = "null" if value is None else f"a {kind_of(value)}"
-    hint = 'a text is one thing; give a list (NAME:=["…", "…"]), or split the text in a service' if isinstance(value, str) else None
+    hint = (
+        'a text is one thing; give a list (NAME:=["…", "…"]), or split the text in a service'
+        if isinstance(value, str)
+        else None
+    )
     place.fail("P302", f"`for` runs over a list or an object, not over {shown}", hint)
 
 
@@ -145,7 +149,9 @@ def _open_loop(c: Compiler, node: n.Loop) -> Step:
             if cell is not None:
                 f[cell] = number
             if decider is not None and not until:
-                holds = await decider.decide(f) if decider.waits else decider.quick(f)
+                holds = decider.quick(f)
+                if holds is None:
+                    holds = await decider.decide(f)
                 if not holds:
                     break
             completion = run(f)
@@ -158,7 +164,9 @@ def _open_loop(c: Compiler, node: n.Loop) -> Step:
                     here.indices = outer
                     return completion
             if decider is not None and until:
-                holds = await decider.decide(f) if decider.waits else decider.quick(f)
+                holds = decider.quick(f)
+                if holds is None:
+                    holds = await decider.decide(f)
                 if holds:
                     break
             if not number % BREATH:

@@ -82,6 +82,9 @@ def then(value: Value, use: Callable[[Frame, Any], Any]) -> Step:
 def _let(c: Compiler, node: n.Node, name: n.Name, value: n.Value, tail: Any) -> Step:
     cell = c.program.writes[name]
     alias = c.program.aliases.get(cell)
+    if isinstance(value, n.Call) and value.arguments is None and tail is None:
+        step = calls.compile_call(c, value, alias, into=cell)
+        return Step(step.run, waits=True) if not step.escapes else then(step, lambda f, found: None)
     if alias is not None and isinstance(value, n.Call):
         compiled = calls.compile_call(c, value, alias)
     else:
@@ -320,12 +323,16 @@ def compile_if(c: Compiler, node: n.If, tail: Any) -> Step:
 
         return Step(choose)
 
+    ways = [(decider.quick, decider.decide, step.run, step.waits) for decider, step in arms]
+
     async def choose_waiting(f: Frame) -> Any:
-        for decider, step in arms:
-            holds = decider.quick(f) if not decider.waits else await decider.decide(f)
+        for quick, decide, run, waits in ways:
+            holds = quick(f)
+            if holds is None:
+                holds = await decide(f)
             if holds:
-                completion = step.run(f)
-                return await completion if step.waits else completion
+                completion = run(f)
+                return await completion if waits else completion
         completion = last.run(f)
         return await completion if last.waits else completion
 

@@ -1,7 +1,7 @@
 """Long sentences made into shorter ones, at places where a full stop changes nothing but the breath.
 
 The places: a semicolon between clauses; ", and", ", but", ", so" before a clause with a subject of its own; "and"
-before a pronoun or a repeated "must"; ", however," between clauses; ", which" at the end. Never inside brackets,
+before a pronoun or a repeated "must"; ", however," between clauses; ", which means" at the end. Never inside brackets,
 never in a series, never where "if" or "that" still governs what follows, never in a fragment. See `clauses.py`.
 """
 
@@ -11,14 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from prose_lang.services.builtin.atoms import Atom, sentences, words_of
 from prose_lang.services.builtin.clauses import clause_begins, main_clause, subject_of
-from prose_lang.services.builtin.english import (
-    DETERMINERS,
-    FUNCTION_WORDS,
-    MODALS,
-    NOMINATIVES,
-    PREPOSITIONS,
-    SUBORDINATORS,
-)
+from prose_lang.services.builtin.english import MODALS, NOMINATIVES, SUBORDINATORS
 
 #: The fewest words either half may have.
 _SHORTEST = 5
@@ -28,8 +21,6 @@ _OF_THE_CLAUSE = frozenset(
     | {"reduces", "results", "saves", "allowed", "caused", "enabled", "led", "made", "meant", "prevented", "reduced"}
     | {"confirms", "demonstrates", "implies", "indicates", "shows", "suggests", "confirmed", "suggested", "showed"}
 )
-_SINGULAR = frozenset({"is", "was", "has"})
-_PLURAL = frozenset({"are", "were", "have"})
 
 
 def split_long(atoms: list[Atom], limit: int) -> list[Atom]:
@@ -144,29 +135,13 @@ def _repeated(sentence: list[Atom], at: int, verb: int, end: int) -> Iterator[tu
 
 
 def _at_which(sentence: list[Atom], at: int, end: int) -> Iterator[tuple[list[Atom], list[Atom]]]:
+    """ "…, which means that …" speaks of the whole clause. Of any other "which" no rule can tell what it speaks of."""
     left, verb = sentence[:at], sentence[at + 2].lower
     rest = sentence[at + 2 :]
     if any(atom.text in (",", ";") for atom in rest) or not main_clause(sentence, 0, at, reporting=True):
         return
-    gap = sentence[at + 1].gap
     if verb in _OF_THE_CLAUSE:
-        yield _stop(left), [Atom("word", "This", gap), *rest]
-        return
-    noun = left[-1]
-    phrase = left[-4:]
-    determined = [place for place, atom in enumerate(phrase[:-1]) if atom.lower in DETERMINERS]
-    if not determined or noun.kind != "word" or not noun.text.islower() or noun.lower in FUNCTION_WORDS:
-        return
-    between = phrase[determined[-1] + 1 : -1]
-    owner = left[: len(left) - len(phrase) + determined[-1]]
-    if any(atom.kind != "word" or atom.lower in PREPOSITIONS or atom.lower in FUNCTION_WORDS for atom in between):
-        return
-    if owner and owner[-1].lower == "of":
-        return  # "the head of the office, which …": which of the two?
-    if verb in _SINGULAR or (verb in MODALS and not noun.lower.endswith("s")):
-        yield _stop(left), [Atom("word", "This", gap), noun._replace(gap=" "), *rest]
-    elif verb in _PLURAL or (verb in MODALS and noun.lower.endswith("s") and not noun.lower.endswith("ss")):
-        yield _stop(left), [Atom("word", "These", gap), noun._replace(gap=" "), *rest]
+        yield _stop(left), [Atom("word", "This", sentence[at + 1].gap), *rest]
 
 
 def _after_last(sentence: Sequence[Atom], at: int) -> int:
