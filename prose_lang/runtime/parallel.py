@@ -11,11 +11,32 @@ from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
 from prose_lang.diagnostics import RunError
+from prose_lang.runtime.place import Place
 
 #: Branches under way at once; further ones start as others end. The limit on *calls* at once is the runtime's (L34).
 MAX_STARTED = 2048
+#: The same for a whole run. Beyond it a block within a branch takes its own branches one after the other, and at twice
+#: as many the run ends: blocks that start themselves would fill the memory.
+MAX_LIVE = 8_192
 #: The branch has not ended, or was cancelled.
 PENDING: Any = object()
+
+
+class Live:
+    """How many branches of a run are under way."""
+
+    __slots__ = ("branches",)
+
+    def __init__(self) -> None:
+        self.branches = 0
+
+    def take(self, count: int, place: Place) -> int:
+        """How many of `count` branches may be under way at once; they are counted in. P307 if not even one may."""
+        if self.branches >= 2 * MAX_LIVE:
+            place.fail("P307", f"parallel blocks are nested so that more than {2 * MAX_LIVE:,} branches are under way")
+        size = max(1, min(count, MAX_STARTED, MAX_LIVE - self.branches))
+        self.branches += size
+        return size
 
 
 class Joined(NamedTuple):
@@ -119,8 +140,14 @@ class _Join:
             self.fatal = (number, error)
         self.stop(number)
 
-    async def run(self) -> None:
-        size = min(self.count, MAX_STARTED)
+    async def run(self, live: Live, place: Place) -> None:
+        size = live.take(self.count, place)
+        try:
+            await self.run_workers(size)
+        finally:
+            live.branches -= size
+
+    async def run_workers(self, size: int) -> None:
         self.current = [0] * size
         self.alive = size
         workers = self.workers = [asyncio.create_task(self.work(worker)) for worker in range(size)]
@@ -144,14 +171,21 @@ class _Join:
 
 
 async def join(
-    branch: Callable[[int], Awaitable[Any]], count: int, *, need: int | None = None, fail_fast: bool = True
+    branch: Callable[[int], Awaitable[Any]],
+    count: int,
+    live: Live,
+    place: Place,
+    *,
+    need: int | None = None,
+    fail_fast: bool = True,
 ) -> Joined:
-    """Run `count` branches. `need` is how many successes decide a race (None: all run to their end).
+    """Run `count` branches. `need` is how many successes decide a race (None: all run to their end); `live` counts the
+    branches of the run, `place` is where the block stands.
 
     Raises the error of the lowest branch that failed in a way that no strategy keeps (`RunError.catchable` is false).
     """
     joined = _Join(branch, count, need, fail_fast and need is None)
-    await joined.run()
+    await joined.run(live, place)
     if joined.fatal is not None:
         raise joined.fatal[1]
     return Joined(joined.values, joined.errors)

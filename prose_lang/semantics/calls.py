@@ -84,8 +84,19 @@ def _check_bindings(resolver: Resolver, plan: CallPlan, signature: Signature) ->
 
 def _missing(resolver: Resolver, plan: CallPlan, signature: Signature, given: set[str]) -> None:
     missing = [p.name for p in signature.parameters if p.required and p.name not in given]
-    site = plan.site.span
-    broken = any(span.start < site.end and site.start < span.end for span in resolver.parsed.broken)
-    if missing and not broken:
+    if missing and not _has_broken_lines(resolver, plan.site.span):
         words = ", ".join(f"`{name}`" for name in missing)
         resolver.report("P203", f"the call of `{plan.target.name}` does not give {words}", plan.target.span)
+
+
+def _has_broken_lines(resolver: Resolver, call: Span) -> bool:
+    """Whether lines of a call could not be read: in it, or right below it and indented deeper than its own line."""
+    source = resolver.source
+    line = source.line_text(source.line_of(call.start))
+    margin = len(line) - len(line.lstrip())
+    return any(
+        (span.start < call.end and call.start < span.end)
+        or (span.start >= call.end and not source.text[call.end : span.start].strip()
+            and source.position(span.start).column - 1 > margin)
+        for span in resolver.parsed.broken
+    )  # fmt: skip

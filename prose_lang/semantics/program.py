@@ -63,13 +63,17 @@ class Site:
 
 
 class Target(NamedTuple):
-    """What a call may mean (L17): a slot, else a variable while it holds a reference, else something by name."""
+    """What a call may mean (L17): a slot, else a variable while it holds a reference, else something by name.
+
+    `shadowed` tells that the variable is a loop variable or the like and goes before the slot of its name (L16).
+    """
 
     name: str
     span: Span
     slot: int | None
     variable: int | None
     static: bool
+    shadowed: bool = False
 
 
 @attrs.frozen(eq=False)

@@ -48,6 +48,7 @@ class Resolver:
         self.cells = 1  # cell 0 is the activation's
         self.bases: dict[str, Base] = {}
         self.initial: list[tuple[int, int]] = []
+        self.unbased: dict[str, list[int]] = {}  # variables that start null, unless an implicit input gets their name
         self.reads: dict[n.Name, int] = {}
         self.config_reads: set[n.Name] = set()
         self.writes: dict[n.Name, int] = {}
@@ -103,7 +104,7 @@ class Resolver:
     def resolve(self, body: n.Body) -> None:
         """Resolve the whole body, then what had to wait for it."""
         self.open_frame(body.statements)
-        self.hoist(body.statements)
+        self.hoist(body)
         self.statements(body.statements, tail=False)
         for scope, task in self.later:
             self.scope = scope
@@ -111,9 +112,9 @@ class Resolver:
         for call, plan in self.called:
             check_call(self, call, plan)
 
-    def hoist(self, statements: Sequence[n.Statement]) -> None:
-        """Blocks, agents and uses are known everywhere, whatever the order (L28: blocks call each other)."""
-        for statement in statements:
+    def hoist(self, body: n.Body) -> None:
+        """Blocks, agents and uses are known everywhere, wherever they stand (L28: blocks call each other)."""
+        for statement in walk(body):
             match statement:
                 case n.BlockDef(name=name):
                     if name.id in self.blocks:
@@ -141,7 +142,7 @@ class Resolver:
                 names[name.id] = Variable(name.id, known.cell, why)
                 continue
             outer = self.scope.parent.find(name.id) if self.scope.parent else None
-            if outer is not None and not outer[0].read_only:
+            if outer is not None:
                 # The row of the body is a copy of the one around it: the same cell starts with the outer value (L18).
                 cell = outer[0].cell
             else:
@@ -149,6 +150,8 @@ class Resolver:
                 base = self.bases.get(name.id)
                 if base is not None:
                     self.initial.append((cell, base.cell))
+                else:
+                    self.unbased.setdefault(name.id, []).append(cell)
             names[name.id] = Variable(name.id, cell, why)
         self.scope.names.update(names)
 
@@ -166,7 +169,9 @@ class Resolver:
         self.scope = Scope(self.scope, frame=True)
         self.open_frame(body.statements)
         self.loops.append(False)
+        constants, self.constants = self.constants, frozenset()
         self.statements(body.statements, tail=tail)
+        self.constants = constants
         self.loops.pop()
         self.scope = outer
 
@@ -216,10 +221,10 @@ class Resolver:
                 for name in names:
                     self.declare(name)
             case n.Assign(name=name, path=path, value=value):
+                self.value(value, collecting=True)
                 for part in path:
                     if not isinstance(part, str):
                         self.expression(part)
-                self.value(value, collecting=True)
                 self.write(name, "assign")
             case n.Evaluate(value=value):
                 collecting = tail and isinstance(value, (n.Repeat, n.For)) and collects_as_tail(value)
@@ -348,6 +353,7 @@ class Resolver:
         if implicit and self.is_pattern and arithmetic is None:
             base = Base(name.id, "implicit", self.cell())
             self.bases[name.id] = base
+            self.initial += [(variable, base.cell) for variable in self.unbased.pop(name.id, ())]
             self.reads[name] = base.cell
             self.lint(
                 "undeclared-input",
@@ -445,9 +451,8 @@ class Resolver:
         if variable is None and base is not None and base.kind != "slot":
             variable = base.cell  # an input or a config key may hold a reference
         static = self.environment.signature(name.id) is not None or name.id in self.uses
-        if found is not None and found[0].read_only and found[0].read_only != "is a constant":
-            slot = None  # a loop variable shadows the slot of its name (L16)
-        return Target(name.id, name.span, slot, variable, static)
+        shadowed = found is not None and found[0].read_only not in ("", "is a constant")
+        return Target(name.id, name.span, slot, variable, static, shadowed)
 
     def unknown_target(self, name: n.Name) -> None:
         if name.id in self.broken_words:
@@ -611,8 +616,10 @@ class Resolver:
                 self.scope = Scope(outer, frame=True)
                 self.open_frame([branch])
                 self.loops.append(False)
+                constants, self.constants = self.constants, frozenset()
                 with self.addresses.inside("/0", 0):
                     self.statement(branch, tail=True)
+                self.constants = constants
                 self.loops.pop()
                 self.scope = outer
         for name in published(node.branches):

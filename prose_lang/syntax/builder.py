@@ -99,6 +99,8 @@ class Builder:
         target, _, value = c
         path: list[str | n.Expression] = []
         inner = self.checked(target)
+        if inner is not target:
+            return n.Malformed(target.start, value.end)  # it is nested too deeply, which has been said
         while not isinstance(inner, n.Name):
             if isinstance(inner, n.Member):
                 path.append(inner.name)

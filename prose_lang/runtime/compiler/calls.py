@@ -93,7 +93,8 @@ def _note(
     c: Compiler, plan: CallPlan, alias: int | None, declared: int | None
 ) -> Callable[[Frame, Service, Any], None] | None:
     """What remembers of an answer all that is asked for later, beside its value; None if nothing is."""
-    latest = c.program.latest.get(plan.target.slot) if plan.target.slot is not None else None
+    slot = None if plan.target.shadowed else plan.target.slot
+    latest = c.program.latest.get(slot) if slot is not None else None
     if latest is None and alias is None and declared is None:
         return None
 
@@ -236,7 +237,11 @@ def _locator(c: Compiler, target: Target, node: n.Call | None) -> Callable[[Fram
                        f"run over them: for one in {name}: call one")  # fmt: skip
         place.fail("P203", f"the slot `{name}` is not bound")
 
-    return by_slot
+    def by_shadow(f: Frame) -> Service:
+        value = f[variable] if variable is not None else None
+        return value.target if type(value) is ServiceRef else by_slot(f)
+
+    return by_shadow if target.shadowed else by_slot
 
 
 # --- modifiers -------------------------------------------------------------------------------------------------------

@@ -126,7 +126,8 @@ def compile_parallel(c: Compiler, node: n.Parallel) -> Value:
             return value_of(await completion if step.waits else completion)
 
         need = await _needed(strategy, f, len(branches))
-        joined = await join(branch, len(branches), need=need, fail_fast=strategy.on_fail == "fail-fast")
+        fail_fast = strategy.on_fail == "fail-fast"
+        joined = await join(branch, len(branches), here.run.live, place, need=need, fail_fast=fail_fast)
         values = _settle(strategy, joined, need, place)
         whole: dict[str, Any] = {}
         for number, (item, value) in enumerate(zip(branches, values, strict=True)):
@@ -205,7 +206,8 @@ def compile_fan_out(c: Compiler, node: n.ParallelFor | n.ParallelRepeat) -> Valu
                 completion = await step_run(frame_of(number))
                 return completion.value if type(completion) is Return else None
 
-            joined = await join(branch, len(items), need=need, fail_fast=strategy.on_fail == "fail-fast")
+            fail_fast = strategy.on_fail == "fail-fast"
+            joined = await join(branch, len(items), here.run.live, place, need=need, fail_fast=fail_fast)
         else:
             joined = await _one_by_one(lambda number: step_run(frame_of(number)), len(items), need, strategy)
         return _list_value(strategy, _settle(strategy, joined, need, place))

@@ -50,7 +50,9 @@ class _Stage:
             case "reduce":
                 return await self.reduce(f, value)
             case "pmap":
-                joined = await join(lambda number: self.one(f, number, value[number]), len(value))
+                joined = await join(
+                    lambda number: self.one(f, number, value[number]), len(value), f[0].run.live, self.place
+                )
                 if joined.errors:
                     raise joined.errors[min(joined.errors)]
                 return joined.values
