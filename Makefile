@@ -21,7 +21,9 @@ DEV := $(VENV)/.dev-$(call digest,requirements/dev.txt pyproject.toml)
 RUNTIME := $(VENV)/.runtime-$(call digest,requirements/runtime.txt requirements/build.txt pyproject.toml)
 
 # What a run imports is compiled here once, even where the environment forbids Python to keep what it compiles.
-WARM := env -u PYTHONDONTWRITEBYTECODE $(VENV)/bin/prose run refine refiner=plain evaluator=readability task_brief=x -q
+COMPILING := env -u PYTHONDONTWRITEBYTECODE
+warm = @$(COMPILING) $(VENV)/bin/prose run refine refiner=plain evaluator=readability task_brief=x -q > /dev/null && \
+  $(COMPILING) $(PY) -c 'import cattrs.preconf.json, markdown_it, rich.console, rich.live, rich.table, rich.text'
 
 # Renewing the lock needs a resolver that writes one lock for all Python versions and platforms.
 LOCK_TOOL := uv==0.13.9
@@ -74,14 +76,14 @@ $(DEV): | $(VENV)/bin/pip
 	@echo 'Installing the development lock into $(VENV); this takes about a minute, once.'
 	@$(INSTALL) --require-hashes -r requirements/dev.txt
 	@$(INSTALL) --no-deps --no-build-isolation --editable .
-	@$(WARM) > /dev/null
+	$(warm)
 	@rm -f $(VENV)/.dev-* && touch $@
 
 $(RUNTIME): | $(VENV)/bin/pip
 	@echo 'Installing the runtime lock into $(VENV); this takes about a minute, once.'
 	@$(INSTALL) --require-hashes -r requirements/runtime.txt -r requirements/build.txt
 	@$(INSTALL) --no-deps --no-build-isolation --editable .
-	@$(WARM) > /dev/null
+	$(warm)
 	@rm -f $(VENV)/.runtime-* && touch $@
 
 # pip is the last file that venv makes, so a failed attempt is tried again.

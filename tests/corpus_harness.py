@@ -10,6 +10,7 @@ import asyncio
 import re
 import tempfile
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,11 @@ def pattern_text(data: dict[str, Any]) -> tuple[str, int]:
     return "\n".join([*lines, data["body"].rstrip("\n"), "```", ""]), len(lines) + 1
 
 
+def folder_for(data: dict[str, Any]) -> AbstractContextManager[str]:
+    """A folder of its own for a case that consists of several files."""
+    return tempfile.TemporaryDirectory() if "beside" in data else nullcontext("")
+
+
 def load(engine: Engine, data: dict[str, Any], folder: Path) -> tuple[Pattern, int]:
     """The pattern of a case, and its first line. Files that stand beside it are written to `folder`."""
     text, first = pattern_text(data)
@@ -98,7 +104,7 @@ def load(engine: Engine, data: dict[str, Any], folder: Path) -> tuple[Pattern, i
 def check_faults(case: Case) -> Iterator[str]:
     """What is wrong with a case of check/: the diagnostics are not exactly those expected."""
     engine = Engine()
-    with tempfile.TemporaryDirectory() as folder:
+    with folder_for(case.data) as folder:
         pattern, first = load(engine, case.data, Path(folder))
         found = [_shown(item, first) for item in engine.check(pattern)]
     wanted = list(case.data["expect"])
@@ -143,7 +149,7 @@ def run_case(case: Case) -> tuple[Outcome, int, float]:
         outcome = await engine.outcome_async(pattern, names)
         return outcome, asyncio.get_running_loop().time()
 
-    with tempfile.TemporaryDirectory() as folder:
+    with folder_for(data) as folder:
         pattern, first = load(engine, data, Path(folder))
         outcome, seconds = run_virtual(timed(pattern))
     return outcome, first, seconds

@@ -227,7 +227,8 @@ class Linker:
             self.report("P203", f"{where} does not bind the {what} {', '.join(missing)}", document, instance.span)
 
     def _called(self, unit: Unit, name: str) -> bool:
-        return any(plan.target.name == name and plan.target.slot for plan in self.program(unit).calls.values())
+        targets = (plan.target for plan in self.program(unit).calls.values())
+        return any(target.name == name and target.slot and not target.shadowed for target in targets)
 
     def _nested(self, name: str, document: Document, around: Sequence[Instance]) -> None:
         if name in self.registered:

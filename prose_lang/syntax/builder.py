@@ -45,6 +45,7 @@ class Builder:
         self.text = source.text
         self.report = report
         self.parse_expression = parse_expression
+        self.groups: dict[Any, Span] = {}
 
     def fault(self, code: str, message: str, start: int, end: int, hint: str | None = None) -> None:
         self.report(Diagnostic(code, message, self.source, Span(start, end), hint=hint))
@@ -89,18 +90,19 @@ class Builder:
     # --- statements --------------------------------------------------------------------------------------------------
 
     def let(self, c: list[Any]) -> n.Let:
-        return n.Let(c[0].start, c[3].end, self.name([c[1]]), c[3], c[0].kind == "CONST")
+        return n.Let(c[0].start, self.end_of(c[3]), self.name([c[1]]), c[3], c[0].kind == "CONST")
 
     def destructure(self, c: list[Any]) -> n.Destructure:
         names = tuple(self.name([token]) for token in flatten(c[2]))
-        return n.Destructure(c[0].start, c[5].end, names, c[5], c[0].kind == "CONST")
+        return n.Destructure(c[0].start, self.end_of(c[5]), names, c[5], c[0].kind == "CONST")
 
     def assign(self, c: list[Any]) -> n.Assign | n.Malformed:
         target, _, value = c
         path: list[str | n.Expression] = []
+        start, end = self.start_of(target), self.end_of(value)
         inner = self.checked(target)
         if inner is not target:
-            return n.Malformed(target.start, value.end)  # it is nested too deeply, which has been said
+            return n.Malformed(start, end)  # it is nested too deeply, which has been said
         while not isinstance(inner, n.Name):
             if isinstance(inner, n.Member):
                 path.append(inner.name)
@@ -114,22 +116,22 @@ class Builder:
                     target.end,
                     hint="assign to a name or to a field of one; compare with `==`",
                 )
-                return n.Malformed(target.start, value.end)
+                return n.Malformed(start, end)
             inner = inner.object
-        return n.Assign(target.start, value.end, inner, tuple(reversed(path)), value)
+        return n.Assign(start, end, inner, tuple(reversed(path)), value)
 
     def evaluate(self, c: list[Any]) -> n.Evaluate:
-        return n.Evaluate(c[0].start, c[0].end, c[0])
+        return n.Evaluate(self.start_of(c[0]), self.end_of(c[0]), c[0])
 
     def return_nothing(self, c: list[Any]) -> n.Return:
         return n.Return(c[0].start, c[0].end, None)
 
     def return_value(self, c: list[Any]) -> n.Return:
-        return n.Return(c[0].start, c[1].end, c[1])
+        return n.Return(c[0].start, self.end_of(c[1]), c[1])
 
     def throw(self, c: list[Any]) -> n.Throw:
         value = self.checked(c[1]) if len(c) == 3 else None
-        return n.Throw(c[0].start, value.end if value else c[0].end, value)
+        return n.Throw(c[0].start, self.end_of(c[1]) if value else c[0].end, value)
 
     def record(self, c: list[Any]) -> n.Record:
         return n.Record(c[0].start, c[3].end, self.checked(c[1]), self.name([c[3]]))
@@ -180,7 +182,8 @@ class Builder:
 
     def piped(self, source: n.Value, pairs: Any) -> n.Pipeline:
         stages = flatten(pairs)
-        return n.Pipeline(source.start, stages[-1].end if stages else source.end, self.checked(source), stages)
+        end = stages[-1].end if stages else self.end_of(source)
+        return n.Pipeline(self.start_of(source), end, self.checked(source), stages)
 
     def stage(self, c: list[Any]) -> n.Stage:
         return n.Stage(c[0].start, c[3].end, c[1].text, (), c[3])
@@ -193,7 +196,7 @@ class Builder:
         return n.Call(c[0].start, c[1].end, self.target(c[1]), False, None, ())
 
     def call_inline_with(self, c: list[Any]) -> n.Call:
-        arguments = flatten(c[3]) if len(c) == 5 else ()
+        arguments = tuple(self.checked(item) for item in flatten(c[3])) if len(c) == 5 else ()
         return n.Call(c[0].start, c[-1].end, self.target(c[1]), False, arguments, ())
 
     def call(self, c: list[Any]) -> n.Call:
@@ -219,7 +222,7 @@ class Builder:
 
     def property_(self, c: list[Any]) -> n.Property:
         key, value = c[0], c[2]
-        return n.Property(key.start, value.end, self.key_text(key), key.end, value)
+        return n.Property(key.start, self.end_of(value), self.key_text(key), key.end, value)
 
     def nested_property(self, c: list[Any]) -> n.Property:
         nested = flatten(c[4])
@@ -274,7 +277,7 @@ class Builder:
 
     def modifier(self, c: list[Any]) -> n.Modifier:
         value = self.checked(c[-1])
-        return n.Modifier(c[0].start, value.end, c[0].text if len(c) == 3 else None, value)
+        return n.Modifier(self.start_of(c[0]), self.end_of(c[-1]), c[0].text if len(c) == 3 else None, value)
 
     def repeat(self, c: list[Any]) -> n.Repeat:
         modifiers, variable = c[2] if len(c) == 5 else ((), None)
@@ -372,22 +375,22 @@ class Builder:
 
     def binary(self, c: list[Any]) -> n.Binary:
         left, operator, right = c
-        return n.Binary(left.start, right.end, operator.text, left, right)
+        return n.Binary(self.start_of(left), self.end_of(right), operator.text, left, right)
 
     def binary_not_in(self, c: list[Any]) -> n.Binary:
-        return n.Binary(c[0].start, c[3].end, "not in", c[0], c[3])
+        return n.Binary(self.start_of(c[0]), self.end_of(c[3]), "not in", c[0], c[3])
 
     def unary(self, c: list[Any]) -> n.Unary | n.Literal:
         operator, operand = c
         if operator.kind == "MINUS" and isinstance(operand, n.Literal) and type(operand.value) in (int, float):
-            return n.Literal(operator.start, operand.end, -operand.value)
-        return n.Unary(operator.start, operand.end, operator.text, operand)
+            return n.Literal(operator.start, self.end_of(operand), -operand.value)
+        return n.Unary(operator.start, self.end_of(operand), operator.text, operand)
 
     def member(self, c: list[Any]) -> n.Member:
-        return n.Member(c[0].start, c[2].end, c[0], c[2].text)
+        return n.Member(self.start_of(c[0]), c[2].end, c[0], c[2].text)
 
     def index(self, c: list[Any]) -> n.Index:
-        return n.Index(c[0].start, c[3].end, c[0], c[2])
+        return n.Index(self.start_of(c[0]), c[3].end, c[0], c[2])
 
     def invoke(self, c: list[Any]) -> n.Invoke:
         arguments = flatten(c[2]) if len(c) == 4 else ()
@@ -415,7 +418,15 @@ class Builder:
 
     def grouped(self, c: list[Any]) -> n.Expression:
         expression: n.Expression = c[1]
+        self.groups[expression] = Span(c[0].start, c[2].end)
         return expression
+
+    def start_of(self, part: Any) -> int:
+        """Where a node or token begins, with the brackets around it: `(a + b) * c` begins at its bracket."""
+        return self.groups[part].start if part in self.groups else int(part.start)
+
+    def end_of(self, part: Any) -> int:
+        return self.groups[part].end if part in self.groups else int(part.end)
 
     def list_(self, c: list[Any]) -> n.ListLiteral:
         return n.ListLiteral(c[0].start, c[-1].end, flatten(c[1]) if len(c) == 3 else ())
@@ -428,7 +439,7 @@ class Builder:
         return n.ObjectEntry(name.start, name.end, name.id, name)
 
     def entry(self, c: list[Any]) -> n.ObjectEntry:
-        return n.ObjectEntry(c[0].start, c[2].end, self.key_text(c[0]), c[2])
+        return n.ObjectEntry(c[0].start, self.end_of(c[2]), self.key_text(c[0]), c[2])
 
     # --- strings -----------------------------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ _STATEMENT_ONLY = {
     "CATCH": "there is no `try` that this `catch` belongs to",
     "FINALLY": "there is no `try` that this `finally` belongs to",
 }
+_BARE_HEADERS = frozenset({"else", "try", "catch", "finally", "parallel", "loop", "do"})
 _ACTIONS = frozenset(
     {"CALL", "SESSION", "RESUME", "PARALLEL", "REPEAT", "FOR", "LOOP", "DO", "IF", "TRY", "CHOICE"},
 )
@@ -76,6 +77,11 @@ def describe(
         return Fault("P101", f"this line ends too early{wanted}", Span(end, end))
     if previous is not None and previous.kind in ("LET", "CONST", "AS", "FOR") and token.text in KEYWORDS:
         return Fault("P101", f"`{token.text}` is a keyword and cannot name a variable", span, "choose another name")
+    # Words that need no condition look like keys when something stands right of their colon.
+    one_line = token.kind == "COLON" and previous is not None and previous.text in _BARE_HEADERS
+    if one_line or (previous is not None and previous.kind == "COLON" and expected == {"NEWLINE"}):
+        return Fault("P101", "the body of this line must stand on the lines below it, indented", span,
+                     "break the line after the colon")  # fmt: skip
     if outside and token.kind in _STATEMENT_ONLY:
         return Fault("P101", _STATEMENT_ONLY[token.kind], span)
     if "NAME" in expected and "COLON" not in expected and expected <= {

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from prose_lang.syntax.nodes import Node
+from prose_lang.syntax.nodes import Literal, Node
 from prose_lang.syntax.visiting import children, details
 from prose_lang.text import Source
 
@@ -17,7 +17,11 @@ def tree_lines(node: Node, source: Source) -> Iterator[str]:
     while stack:
         current, depth = stack.pop()
         start, end = source.position(current.start), source.position(current.end)
-        held = "".join(f" {name}={_plain(value)}" for name, value in details(current).items() if value is not False)
+        held = "".join(
+            f" {name}={_plain(value)}"
+            for name, value in details(current).items()
+            if value is not False or isinstance(current, Literal)
+        )
         yield f"{'  ' * depth}{type(current).__name__}{held}  [{start.line}:{start.column}-{end.line}:{end.column}]"
         stack.extend((child, depth + 1) for child in reversed(tuple(children(current))))
 

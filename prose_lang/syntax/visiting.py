@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from prose_lang.syntax.nodes import Node
+from prose_lang.syntax.nodes import Literal, Node
 
 
 @functools.cache
@@ -47,7 +47,7 @@ def details(node: Node) -> dict[str, Any]:
     found = {}
     for name in _fields_of(node):
         value = getattr(node, name)
-        if isinstance(value, Node) or value is None or value == ():
+        if isinstance(value, Node) or value == () or (value is None and not isinstance(node, Literal)):
             continue
         if isinstance(value, tuple) and all(isinstance(item, Node) for item in value):
             continue

@@ -64,7 +64,8 @@ def chatty(round):
     os.write(1, b"written\\n")
 """
 COMMAND = "import os, time; open('started', 'w').write(str(os.getpid())); time.sleep(60)"
-SLOW = "slow: {always: {returns: ok, delay: 0.2}}\n"
+#: Slow enough for a live line to be drawn between two answers, also where Python has to compile what draws it.
+SLOW = "slow: {always: {returns: ok, delay: 0.7}}\n"
 
 
 @pytest.fixture
