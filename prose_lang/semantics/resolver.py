@@ -8,8 +8,9 @@ in `conditions.py`; the rules of scopes are in `scopes.py`, those of collecting 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import chain
 
 from prose_lang.diagnostics import Diagnostic, Severity
 from prose_lang.documents.model import Document, Entry
@@ -95,6 +96,10 @@ class Resolver:
         self.diagnostics.append(
             Diagnostic(None, message, self.source, span, name=name, severity=Severity.WARNING, hint=hint)
         )
+
+    def nearest(self, name: str, candidates: Iterable[str]) -> list[str]:
+        """The names that look most like one, for a hint; after a hundred reports nobody reads any."""
+        return nearest(name, candidates) if len(self.diagnostics) < 100 else []
 
     def known_names(self) -> list[str]:
         return [*dict.fromkeys([*self.scope.visible(), *self.bases])]
@@ -321,7 +326,7 @@ class Resolver:
         if name.id in self.broken_words:
             self.writes[name] = self.cell()
             return
-        close = nearest(name.id, self.scope.visible())
+        close = self.nearest(name.id, self.scope.visible())
         hint = (
             f"did you mean `{close[0]}`?"
             if close
@@ -367,7 +372,7 @@ class Resolver:
     def unknown(self, name: n.Name, arithmetic: str | None = None) -> None:
         hint = arithmetic
         if hint is None:
-            close = nearest(name.id, self.known_names())
+            close = self.nearest(name.id, chain(self.scope.visible(), self.bases))
             hint = "did you mean " + " or ".join(f"`{one}`" for one in close) + "?" if close else None
         self.report("P201", f"nothing declares `{name.id}`", name, hint=hint)
         self.reads[name] = self.cell()
@@ -467,7 +472,7 @@ class Resolver:
         candidates += self.environment.names()
         # Of the variables, those of loops may hold a service; a result cannot be called.
         candidates += [name for scope in self.scope.chain() for name, held in scope.names.items() if held.read_only]
-        close = nearest(name.id, dict.fromkeys(candidates))
+        close = self.nearest(name.id, dict.fromkeys(candidates))
         hint = "did you mean " + " or ".join(f"`{one}`" for one in close) + "?" if close else None
         if hint is None and name.id in self.blocks:
             hint = f"`{name.id}` is a block: do {name.id}(…)"

@@ -120,7 +120,8 @@ class Expressions:
             return self.rng.choice(names)
         verdict = self.rng.choice(["accept", "reject", "revise", "approved", "no"])
         extra = f", more: {self.anything(0)}" if self.rng.random() < 0.3 else ""
-        return f'{{ n: {self.number(min(depth, 1))}, s: "{verdict}-ed", verdict: "{verdict}", ok: {self.truth(0)}{extra} }}'
+        number, truth = self.number(min(depth, 1)), self.truth(0)
+        return f'{{ n: {number}, s: "{verdict}-ed", verdict: "{verdict}", ok: {truth}{extra} }}'
 
     # --- conditions (L30) --------------------------------------------------------------------------------------------
 

@@ -163,7 +163,8 @@ class _Writer:
     def statement(self) -> None:
         self.left -= 1
         simple: list[Callable[[], None]] = [
-            self.let, self.let, self.assign, self.record, self.call, self.call, self.evaluate, self.destructure, self.path
+            self.let, self.let, self.assign, self.record, self.call, self.call, self.evaluate, self.destructure,
+            self.path,
         ]  # fmt: skip
         deep: list[Callable[[], None]] = [
             self.repeat, self.each, self.loop, self.branch, self.branch, self.choice, self.attempt, self.parallel,

@@ -6,6 +6,8 @@ import random
 
 import pytest
 from hypothesis import given
+from scale import examples, seeds
+from texts import anything, body_of, mutants, soups
 
 from prose_lang.diagnostics.codes import CODES
 from prose_lang.syntax import nodes as n
@@ -14,8 +16,6 @@ from prose_lang.syntax.parser import Parsed
 from prose_lang.syntax.printing import tree_json, tree_lines
 from prose_lang.syntax.visiting import children, walk
 from prose_lang.text import Source, Span
-from scale import examples, seeds
-from texts import anything, body_of, mutants, soups
 
 texts = anything | soups | mutants
 
@@ -110,7 +110,20 @@ def lines_that_break(text: str, rng: random.Random) -> tuple[str, int] | None:
     if not simple:
         return None
     number, statement = rng.choice(simple)
-    broken = rng.choice(["let = 3", "let x 3", "= 4", "let q = (1", "let q = 1 +", 'let q = "open', "?", "call", "record 1", "let q = ]"])
+    broken = rng.choice(
+        [
+            "let = 3",
+            "let x 3",
+            "= 4",
+            "let q = (1",
+            "let q = 1 +",
+            'let q = "open',
+            "?",
+            "call",
+            "record 1",
+            "let q = ]",
+        ]
+    )
     return text[: statement.start] + broken + text[statement.end :], number
 
 

@@ -6,18 +6,36 @@ import functools
 import random
 
 from hypothesis import strategies as st
+from programs import write_program
 
 from prose_lang.documents.reader import read_document
 from prose_lang.text import Source
-from programs import write_program
 
 WORDS = (
     "let const call return repeat for loop if elif else choice option try catch finally throw parallel record append to"
     " break continue block do session agent resume use as in and or not true false null until while each map pmap"
     " filter reduce x y refiner quality-bar config n1 é _ 3 0.5 1e9 -1"
 ).split()
-MARKS = list("=<>+-*/|,:.()[]{}\"'#!&`\\") + ["==", "!=", "<=", ">=", '"""', "**", "***", '"text"', '"a {x.y} b"', '"\\q"']
-BREAKS = ["\n", "\n", "\n  ", "\n    ", "\n\t", "\r\n", "\r", " ", " ", "  ", "", "\n\n", "  # why\n", "\x00", "\ufeff", "\u2028", "\x0c"]
+MARKS = [*"=<>+-*/|,:.()[]{}\"'#!&`\\", "==", "!=", "<=", ">=", '"""', "**", "***", '"text"', '"a {x.y} b"', '"\\q"']
+BREAKS = [
+    "\n",
+    "\n",
+    "\n  ",
+    "\n    ",
+    "\n\t",
+    "\r\n",
+    "\r",
+    " ",
+    " ",
+    "  ",
+    "",
+    "\n\n",
+    "  # why\n",
+    "\x00",
+    "\ufeff",
+    "\u2028",
+    "\x0c",
+]
 
 soups = st.lists(st.sampled_from([*WORDS, *WORDS, *MARKS, *BREAKS, *BREAKS]), max_size=60).map(" ".join) | st.lists(
     st.sampled_from([*WORDS, *MARKS, *BREAKS, *BREAKS]), max_size=80
