@@ -25,6 +25,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
     {
         "run": "Run a pattern on your services.",
         "check": "Say what is wrong with patterns, and what decides their conditions.",
+        "fmt": "Format patterns in the one style.",
         "list": "List the patterns of the library.",
         "show": "Show what a pattern takes, returns and promises.",
         "ast": "Print the syntax tree of a pattern.",
