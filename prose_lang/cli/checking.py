@@ -81,6 +81,7 @@ class Report:
 
 def check(paths: Iterable[str], services: Iterable[str], script: str | None) -> Report:
     """Check everything that the paths mean. Raises ProseError for faults of `services` and `script` alone."""
+    from prose_lang.linter.allowances import without_silenced
     from prose_lang.services import scripted_services
 
     reader = Reader()
@@ -94,17 +95,17 @@ def check(paths: Iterable[str], services: Iterable[str], script: str | None) -> 
     conditions: list[Condition] = []
     for path in paths:
         try:
-            for file in _files(path):
+            for file in files_of(path):
                 pattern = reader.pattern(engine, file)
                 files.append(pattern.document.source.name)
-                found.extend(engine.check(pattern))
+                found.extend(without_silenced(engine.check(pattern)))
                 conditions.extend(_conditions(engine, pattern))
         except ProseError as error:
             found.extend(error.diagnostics)
     return Report(tuple(files), tuple(sort_diagnostics(found)), tuple(conditions))
 
 
-def _files(path: str) -> Iterator[str]:
+def files_of(path: str) -> Iterator[str]:
     """The files that a path means; whatever is no folder means itself. Hidden folders are not looked into."""
     if path == STDIN or not os.path.isdir(path):
         yield path
@@ -147,9 +148,10 @@ def show(report: Report, form: str, conditions: bool, terminal: Terminal) -> Non
             terminal.write_json(plain)
         case "sarif":
             from prose_lang import __version__
+            from prose_lang.cli.pages import page
             from prose_lang.diagnostics.sarif import to_sarif
 
-            terminal.write_json(to_sarif(report.diagnostics, __version__))
+            terminal.write_json(to_sarif(report.diagnostics, __version__, page))
         case _:
             for block in _blocks(report, conditions, terminal):
                 terminal.write(block)

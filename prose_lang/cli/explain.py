@@ -19,48 +19,48 @@ _COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
 def _complete(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     from click.shell_completion import CompletionItem
 
-    from prose_lang.diagnostics import CODES
+    from prose_lang.cli.pages import explainable
 
-    names = (name for code in CODES.values() for name in (code.code, code.name))
+    names = explainable()
     return [CompletionItem(name) for name in names if name.lower().startswith(incomplete.lower())]
 
 
-@click.command(short_help="Explain a diagnostic code.")
+@click.command(short_help="Explain a diagnostic code or a rule of the linter.")
 @click.argument("code", required=False, metavar="[CODE|NAME]", shell_complete=_complete)
 @click.pass_context
 def command(ctx: click.Context, code: str | None) -> int:
-    """Explain a diagnostic code, given as P201 or by its name; without one, list all codes.
+    """Explain a diagnostic code, given as P201 or by its name, or a rule of the linter; without one, list them all.
 
     \b
     Examples:
       $ prose explain P201
-      $ prose explain unknown-name
+      $ prose explain re-let
       $ prose explain
     """
-    from prose_lang.diagnostics.explain import explain
+    from prose_lang.cli.pages import pages
 
     terminal = ctx.ensure_object(Terminal)
     if code is None:
         terminal.write("\n".join(_all()))
         return 0
-    page = explain(code)
-    if page is None:
-        raise click.UsageError(f"there is no code `{code}`{_meant(code)}", ctx)
-    terminal.write(_readable(page, terminal))
+    found = pages(code)
+    if not found:
+        raise click.UsageError(f"there is no code or rule `{code}`{_meant(code)}", ctx)
+    terminal.write("\n\n".join(_readable(page, terminal) for page in found))
     return 0
 
 
 def _all() -> Iterator[str]:
-    """Every code with its title, then the lints that have a page."""
+    """Every code with its title, then the rules of the linter."""
     from prose_lang.diagnostics import CODES
-    from prose_lang.diagnostics.explain import page_names, summary
+    from prose_lang.diagnostics.explain import first_paragraph
+    from prose_lang.linter.pages import page, page_names
 
-    width = max(len(code.name) for code in CODES.values())
+    width = max(len(name) for name in (*(code.name for code in CODES.values()), *page_names()))
     for code in CODES.values():
         yield f"{code.code}  {code.name:<{width}}  {code.title}"
     for name in page_names():
-        if name not in CODES:
-            yield f"      {name:<{width}}  {summary(name)}"
+        yield f"      {name:<{width}}  {first_paragraph(page(name) or '')}"
 
 
 def _readable(page: str, terminal: Terminal) -> str:
@@ -80,10 +80,8 @@ def _readable(page: str, terminal: Terminal) -> str:
 
 
 def _meant(text: str) -> str:
-    from prose_lang.diagnostics import CODES
-    from prose_lang.diagnostics.explain import page_names
+    from prose_lang.cli.pages import explainable
     from prose_lang.text import nearest
 
-    names = {name for code in CODES.values() for name in (code.code, code.name)} | set(page_names())
-    close = nearest(text, sorted(names))
+    close = nearest(text, explainable())
     return f"; did you mean {' or '.join(f'`{name}`' for name in close)}?" if close else ""

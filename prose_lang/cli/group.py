@@ -25,10 +25,12 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
     {
         "run": "Run a pattern on your services.",
         "check": "Say what is wrong with patterns, and what decides their conditions.",
+        "lint": "Say what is probably not meant, and mend what can be mended.",
+        "fmt": "Format patterns in the one style.",
         "list": "List the patterns of the library.",
         "show": "Show what a pattern takes, returns and promises.",
         "ast": "Print the syntax tree of a pattern.",
-        "explain": "Explain a diagnostic code.",
+        "explain": "Explain a diagnostic code or a rule of the linter.",
         "doctor": "Say what is installed and configured.",
         "completions": "Print the completion script of a shell.",
     }

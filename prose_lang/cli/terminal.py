@@ -67,6 +67,22 @@ class Terminal:
             text = json.dumps(clean, indent=indent)
         self._result(text)
 
+    def pass_on(self, text: str) -> None:
+        """A text to standard output as it is, character for character.
+
+        For filters alone: what they are given they give back, and a secret in it was the user's to put there.
+        """
+        try:
+            self.out.flush()
+            buffer = getattr(self.out, "buffer", None)
+            if buffer is None:
+                self.out.write(text)
+            else:  # past the translation of line breaks, and in the encoding of the files
+                buffer.write(text.encode("utf-8"))
+                buffer.flush()
+        except BrokenPipeError:
+            raise ReaderGone from None
+
     def _result(self, text: str) -> None:
         try:
             _put(self.out, text)

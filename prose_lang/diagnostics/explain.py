@@ -1,6 +1,7 @@
 """The pages behind `prose explain`: one Markdown text for each code, and for each lint by its name.
 
-The pages are files in `pages/`. Nothing is formatted here.
+The pages are files in `pages/`. Nothing is formatted here. The pages of the linter's rules are made from the rules
+themselves (`linter/pages.py`), above this room.
 """
 
 from __future__ import annotations
@@ -34,7 +35,10 @@ def explain(text: str) -> str | None:
 def summary(text: str) -> str | None:
     """The first paragraph of a page on one line, for places that have room for no more; None without a page."""
     page = explain(text)
-    if page is None:
-        return None
+    return None if page is None else first_paragraph(page)
+
+
+def first_paragraph(page: str) -> str:
+    """The first paragraph below the title of a page, on one line."""
     _title, paragraph, *_rest = page.split("\n\n")
     return " ".join(paragraph.split())

@@ -5,23 +5,26 @@ Only what was found is described; where the result is written is the caller's bu
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import quote
 
 from prose_lang.diagnostics.codes import CODES
 from prose_lang.diagnostics.diagnostic import Diagnostic
-from prose_lang.diagnostics.explain import explain, summary
+from prose_lang.diagnostics.explain import explain, first_paragraph
 from prose_lang.text import Source, Span
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
-def to_sarif(diagnostics: Iterable[Diagnostic], tool_version: str) -> dict[str, Any]:
+def to_sarif(
+    diagnostics: Iterable[Diagnostic], tool_version: str, page: Callable[[str], str | None] = explain
+) -> dict[str, Any]:
     """A SARIF log with one run. Rules are named by code, lints by name; each rule found is described once.
 
-    Paths are given relative to the working directory; a file outside of it has an absolute `file:` URI.
+    `page` gives the Markdown text that explains a rule. Paths are given relative to the working directory; a file
+    outside of it has an absolute `file:` URI.
 
     >>> to_sarif([], "1.0")["runs"][0]["results"]
     []
@@ -40,7 +43,7 @@ def to_sarif(diagnostics: Iterable[Diagnostic], tool_version: str) -> dict[str, 
                     "driver": {
                         "name": "prose",
                         "version": tool_version,
-                        "rules": [_rule(first_of[rule_id]) for rule_id in rule_ids],
+                        "rules": [_rule(first_of[rule_id], page) for rule_id in rule_ids],
                     }
                 },
                 "columnKind": "unicodeCodePoints",
@@ -68,17 +71,18 @@ def _rule_id(diagnostic: Diagnostic) -> str:
     return diagnostic.code or diagnostic.name
 
 
-def _rule(diagnostic: Diagnostic) -> dict[str, Any]:
+def _rule(diagnostic: Diagnostic, page: Callable[[str], str | None]) -> dict[str, Any]:
     rule_id = _rule_id(diagnostic)
     # A thrown error has a name of its own choice; the rule keeps the registered one.
     code = CODES.get(rule_id)
     rule: dict[str, Any] = {"id": rule_id, "name": code.name if code else diagnostic.name}
     if code is not None:
         rule["shortDescription"] = {"text": code.title}
-    page, paragraph = explain(rule_id), summary(rule_id)
-    if page is not None and paragraph is not None:
+    text = page(rule_id)
+    if text is not None:
+        paragraph = first_paragraph(text)
         rule["fullDescription"] = {"text": paragraph}
-        rule["help"] = {"text": paragraph, "markdown": page}
+        rule["help"] = {"text": paragraph, "markdown": text}
     rule["defaultConfiguration"] = {"level": diagnostic.severity.value}
     return rule
 

@@ -25,7 +25,7 @@ from prose_lang.diagnostics import (
     sort_diagnostics,
 )
 from prose_lang.documents.loader import Loader
-from prose_lang.documents.model import FUNCTION_KINDS, Entry
+from prose_lang.documents.model import FUNCTION_KINDS, Document, Entry
 from prose_lang.documents.reader import read_document
 from prose_lang.engine.binding import Binder
 from prose_lang.engine.given import Given
@@ -41,7 +41,7 @@ from prose_lang.runtime.compiler.code import Code
 from prose_lang.runtime.compiler.compiler import compile_program
 from prose_lang.runtime.effects import Service
 from prose_lang.runtime.patterns import BoundPattern, whole_place
-from prose_lang.semantics import Program
+from prose_lang.semantics import Environment, Program
 from prose_lang.services import Script, WorkerThreads, as_service, parse_reference, scripted_services
 from prose_lang.text import Source
 from prose_lang.values import ServiceRef, TooLarge, Value, handout
@@ -126,6 +126,10 @@ class Engine:
     def program(self, pattern: Pattern) -> Program:
         """The checked program of a pattern, errors and all."""
         return self._new_linker(self.services).program(Unit(pattern.document, pattern.entry))
+
+    def environment(self, document: Document) -> Environment:
+        """What the bodies of a document can call by name, for tools that look at them without running them."""
+        return self._new_linker(self.services).scope(document)
 
     def _checked(self, pattern: Pattern, linker: Linker) -> Linker:
         linker.found.extend(pattern.document.diagnostics)

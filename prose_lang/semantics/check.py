@@ -14,10 +14,18 @@ from prose_lang.syntax import Parsed, parse
 from prose_lang.text import Span
 
 
-def analyze(document: Document, entry: Entry | None = None, environment: Environment | None = None) -> Program:
-    """Parse and check the body of an entry. Never raises for faults of the text: they are in `diagnostics`."""
+def analyze(
+    document: Document,
+    entry: Entry | None = None,
+    environment: Environment | None = None,
+    parsed: Parsed | None = None,
+) -> Program:
+    """Parse and check the body of an entry. Never raises for faults of the text: they are in `diagnostics`.
+
+    `parsed` is the body's tree where the caller has it already; the tables of the Program speak of its nodes.
+    """
     entry = entry or document.main
-    parsed = parse_body(document, entry)
+    parsed = parsed or parse_body(document, entry)
     resolver = Resolver(document, entry, parsed, environment or Nothing())
     if parsed.body.statements:
         resolver.resolve(parsed.body)

@@ -234,7 +234,7 @@ def test_explain_lists_all_codes() -> None:
 def test_explain_of_nothing() -> None:
     result = prose("explain", "unknwon-name")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.startswith("error: there is no code `unknwon-name`; did you mean `unknown-name`")
+    assert result.stderr.startswith("error: there is no code or rule `unknwon-name`; did you mean `unknown-name`")
 
 
 # --- doctor and completions ------------------------------------------------------------------------------------------

@@ -1,0 +1,1 @@
+"""The rules, one in each file. Which there are is listed in `linter/registry.py`."""
