@@ -89,11 +89,17 @@ class Linker:
         self._services: dict[Any, Service] = {}
         self._checked: set[Any] = set()
         self._refused: dict[tuple[str, Document], SourceError] = {}
+        self._units: dict[tuple[str, Document], Unit | None] = {}
 
     # --- names -------------------------------------------------------------------------------------------------------
 
     def unit(self, name: str, document: Document) -> Unit | None:
         """The entry that a name means in a document (L8)."""
+        if (name, document) not in self._units:
+            self._units[name, document] = self._resolved(name, document)
+        return self._units[name, document]
+
+    def _resolved(self, name: str, document: Document) -> Unit | None:
         try:
             found = self.loader.resolve(name, document)
         except SourceError as error:

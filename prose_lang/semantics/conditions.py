@@ -20,13 +20,16 @@ _WORD = re.compile(r"[^\W\d]\w*(?:-+\w+)*")
 
 def plan_condition(resolver: Resolver, condition: n.Condition, site: Site, labels: tuple[str, ...]) -> None:
     """Work out which layers can decide a condition where it stands, and resolve the names they read."""
+    read: dict[tuple[int, int], n.Expression | None] = {}  # rules and hints look at the same few words
 
     def parse(start: int, end: int) -> n.Expression | None:
         # Most words of a condition are plain English: what begins with no name that is known here is no operand.
         word = _WORD.match(resolver.source.text, start, end)
         if word and word.group() not in _READABLE and resolver.lookup(word.group()) is None:
             return None
-        return resolver.parse_expression(start, end)
+        if (start, end) not in read:
+            read[start, end] = resolver.parse_expression(start, end)
+        return read[start, end]
 
     expression = condition.expression
     if expression is not None and not resolver.names_resolve(expression):

@@ -15,6 +15,8 @@ from prose_lang.text import Source, Span
 MAX_EXPRESSION = 100
 #: A condition that is longer is never an expression: reading an essay as one takes long and comes to nothing.
 MAX_CONDITION = 10_000
+#: So many unknown escapes of one string are told one by one.
+MAX_ESCAPES = 20
 
 _PIECE = re.compile(r"\\(.|\r\n)|\{([^\W\d]\w*(?:-+\w+)*(?:\.[^\W\d]\w*(?:-+\w+)*)*)\}|\r\n", re.DOTALL)
 _ESCAPES = {"\\": "\\", '"': '"', "n": "\n", "t": "\t", "{": "{", "}": "}"}
@@ -453,7 +455,7 @@ class Builder:
             return n.Literal(token.start, token.end, raw)
         parts: list[str | n.Expression] = []
         plain: list[str] = []
-        position = 0
+        position = faults = 0
         for match in _PIECE.finditer(raw):
             plain.append(raw[position : match.start()])
             position = match.end()
@@ -465,19 +467,19 @@ class Builder:
             elif escape is None:
                 plain.append("\n")  # a line break is a line break, however the file spells it
             else:
-                plain.append(self.escape(escape, start + match.start()))
+                plain.append(_ESCAPES.get(escape, "\\" + escape))
+                if escape not in _ESCAPES and faults < MAX_ESCAPES:
+                    faults += 1
+                    self.bad_escape(escape, start + match.start())
         plain.append(raw[position:])
         if not parts:
             return n.Literal(token.start, token.end, "".join(plain))
         parts.append("".join(plain))
         return n.Text(token.start, token.end, tuple(part for part in parts if part != ""))
 
-    def escape(self, char: str, start: int) -> str:
-        if char in _ESCAPES:
-            return _ESCAPES[char]
+    def bad_escape(self, char: str, start: int) -> None:
         self.fault("P110", f"`\\{char}` is not an escape", start, start + 1 + len(char),
                    hint='the escapes are \\\\ \\" \\n \\t \\{ and \\}; write `\\\\` for a backslash')  # fmt: skip
-        return "\\" + char
 
     def reference(self, words: str, start: int) -> n.Expression:
         first, *fields = words.split(".")

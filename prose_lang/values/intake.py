@@ -43,7 +43,7 @@ def _is_plain(thing: dict[Any, Any]) -> bool:
         return False
     for key, item in thing.items():
         kind = type(item)
-        if type(key) is not str or not (
+        if not (type(key) is str and key.isascii()) or not (
             item is None
             or kind is bool
             or (kind is str and len(item) < 10_000 and item.isascii())

@@ -36,8 +36,9 @@ def as_number(value: Value) -> float | int | None:
     if isinstance(value, (int, float)):
         return value
     if isinstance(value, str) and len(value) < 64 and _NUMERIC.fullmatch(value):
-        number = float(value)
+        spelled = value.strip()
+        number = float(spelled)
         if not math.isfinite(number):
             return None
-        return int(number) if number.is_integer() and "e" not in value.lower() and "." not in value else number
+        return number if "." in spelled or "e" in spelled.lower() else int(spelled)
     return None

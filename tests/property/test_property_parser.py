@@ -49,8 +49,8 @@ def test_tokens_and_trivia_restore_the_text(text: str) -> None:
         assert position <= token.start <= token.end <= found.span.end, token
         position = token.end
     pieces = []
-    for trivia, token in with_trivia(text, found.tokens, found.span.start, found.span.end):
-        pieces += [trivia, text[token.start : token.end] if token else ""]
+    for trivia, after in with_trivia(text, found.tokens, found.span.start, found.span.end):
+        pieces += [trivia, text[after.start : after.end] if after else ""]
     assert text[: found.span.start] + "".join(pieces) + text[found.span.end :] == text
 
 
@@ -150,3 +150,13 @@ def test_sound_statements_survive_one_broken_line(seed: int) -> None:
 
 def tree_shape_of(statement: n.Statement) -> list[object]:
     return [(type(node).__name__, tree_json(node).get("id")) for node in walk(statement)]
+
+
+@pytest.mark.parametrize("seed", seeds(60))
+def test_the_text_of_a_statement_is_that_statement(seed: int) -> None:
+    """Spans include everything a node was read from: brackets around the last part, properties, bodies."""
+    text = body_of(seed, 8)
+    for statement in parsed(text).body.statements:
+        alone = parsed(text[statement.start : statement.end])
+        assert not alone.diagnostics
+        assert [tree_shape_of(one) for one in alone.body.statements] == [tree_shape_of(statement)]
