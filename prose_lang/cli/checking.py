@@ -81,7 +81,6 @@ class Report:
 
 def check(paths: Iterable[str], services: Iterable[str], script: str | None) -> Report:
     """Check everything that the paths mean. Raises ProseError for faults of `services` and `script` alone."""
-    from prose_lang.linter.allowances import without_silenced
     from prose_lang.services import scripted_services
 
     reader = Reader()
@@ -98,11 +97,20 @@ def check(paths: Iterable[str], services: Iterable[str], script: str | None) -> 
             for file in files_of(path):
                 pattern = reader.pattern(engine, file)
                 files.append(pattern.document.source.name)
-                found.extend(without_silenced(engine.check(pattern)))
+                found.extend(_unsilenced(engine.check(pattern)))
                 conditions.extend(_conditions(engine, pattern))
         except ProseError as error:
             found.extend(error.diagnostics)
     return Report(tuple(files), tuple(sort_diagnostics(found)), tuple(conditions))
+
+
+def _unsilenced(found: list[Diagnostic]) -> list[Diagnostic]:
+    """Without the lints that comments silence. The linter is loaded only where there may be such a comment."""
+    if not any(item.code is None and item.source is not None and "prose:" in item.source.text for item in found):
+        return found
+    from prose_lang.linter.allowances import without_silenced
+
+    return without_silenced(found)
 
 
 def files_of(path: str) -> Iterator[str]:

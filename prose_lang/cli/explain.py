@@ -68,10 +68,11 @@ def _readable(page: str, terminal: Terminal) -> str:
     lines = _COMMENT.sub("", page).rstrip("\n").split("\n")
     if not terminal.colors(terminal.out):
         return "\n".join(lines)
-    styled, in_code = [], False
+    styled, in_code = [], ""
     for line in lines:
-        if line.startswith("```"):
-            in_code = not in_code
+        marks = line[: len(line) - len(line.lstrip("`"))]
+        if len(marks) >= 3 and (not in_code or line == in_code):  # a fence in a longer fence is text
+            in_code = "" if in_code else marks
             styled.append(terminal.paint("2", line, terminal.out))
         else:
             style = "36" if in_code else "1" if line.startswith("#") else ""

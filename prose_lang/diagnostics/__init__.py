@@ -10,6 +10,7 @@ from prose_lang.diagnostics.errors import (
     ServiceError,
     SourceError,
     WaitingError,
+    described,
 )
 
 __all__ = [
@@ -25,5 +26,6 @@ __all__ = [
     "SourceError",
     "WaitingError",
     "code_named",
+    "described",
     "sort_diagnostics",
 ]

@@ -22,6 +22,18 @@ from prose_lang.text import Source, Span
 CATCHABLE = frozenset({"P302", "P303", "P304", "P305", "P308", "P401", "P404", "P406", "P407", "P408"})
 
 
+def described(error: BaseException) -> str:
+    """A foreign error as its `repr`; the name of its type where it cannot say what it is.
+
+    >>> described(KeyError("x"))
+    "KeyError('x')"
+    """
+    try:
+        return repr(error)
+    except Exception:
+        return type(error).__name__
+
+
 class ProseError(Exception):
     """The root of every error that the interpreter raises on purpose.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from prose_lang.diagnostics import ProseError, RunError, ServiceError
+from prose_lang.diagnostics import ProseError, RunError, ServiceError, described
 from prose_lang.runtime.effects import Effect
 from prose_lang.runtime.patterns import shaped
 from prose_lang.runtime.place import Place
@@ -31,7 +31,7 @@ async def dispatch(effect: Effect) -> Any:
     except BaseException as error:
         if isinstance(error, (KeyboardInterrupt, GeneratorExit)):  # an interrupt is never a service's failure
             raise
-        raise _failed(effect, f"the function raised {error!r}", None) from error  # `sys.exit` ends no host
+        raise _failed(effect, f"the function raised {described(error)}", None) from error  # `sys.exit` ends no host
     try:
         value = intake(found)
     except NotAValue as error:
@@ -49,15 +49,18 @@ async def dispatch_composite(effect: Effect) -> Any:
 
 
 def _message(error: Exception) -> str:
-    if isinstance(error, ProseError):
-        return error.message
-    text = str(error).strip()
+    if issubclass(type(error), ProseError):  # a foreign error may lie about its class, or fail when asked
+        return error.message  # type: ignore[attr-defined, no-any-return]
+    try:
+        text = str(error).strip()
+    except Exception:  # an error that cannot say what it is has at least a type
+        text = ""
     return text or type(error).__name__
 
 
 def _failed(effect: Effect, message: str, error: Exception | None) -> ServiceError:
     made = _error(effect, "P406", message)
-    if error is not None and not isinstance(error, ProseError):
+    if error is not None and not issubclass(type(error), ProseError):
         made.hint = f"the service `{effect.service.name}` raised {type(error).__name__}"
     return made
 

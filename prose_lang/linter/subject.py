@@ -71,8 +71,10 @@ class Subject:
 
     @cached_property
     def said_words(self) -> frozenset[str]:
-        """The words of all texts in the body: what a prompt speaks of is used, in a way."""
+        """The words of all texts and conditions of the body: what a prompt speaks of is used, in a way."""
         words: set[str] = set()
+        for plan in self.program.conditions.values():
+            words.update(_WORD.findall(plan.text))
         for node in self.nodes:
             match node:
                 case n.Literal(value=str(text)):

@@ -17,6 +17,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from prose_lang.diagnostics import described
+
 if TYPE_CHECKING:
     import asyncio
 
@@ -126,9 +128,10 @@ class _Job:
 
 def _deliverable(error: BaseException) -> Exception:
     """The error as a future can carry it: one that stops a loop or an iterator must not get out of its thread."""
-    if isinstance(error, Exception) and not isinstance(error, StopIteration):
-        return error
-    wrapped = RuntimeError(f"the function raised {error!r}")
+    kind = type(error)  # what `isinstance` asks the error itself, it may answer by raising, and the call would hang
+    if issubclass(kind, Exception) and not issubclass(kind, StopIteration):
+        return error  # type: ignore[return-value]
+    wrapped = RuntimeError(f"the function raised {described(error)}")
     wrapped.__cause__ = error
     return wrapped
 

@@ -284,3 +284,36 @@ catch as e:
     engine = prose.Engine(services={"odd": odd, "fine": lambda: "fine"})
     value = asyncio.run(engine.run_async(engine.loads(body), {})).value
     assert value == (["fine", code, "odd"] if code else ["fine", 50_000_000])
+
+
+class Unspeakable(Exception):
+    """An error that cannot say what it is."""
+
+    def __str__(self) -> str:
+        raise ValueError("no")
+
+    __repr__ = __str__
+
+
+class Liar(Exception):
+    """An error that lies about what it is."""
+
+    @property
+    def __class__(self) -> Any:  # type: ignore[override]
+        raise ValueError("no")
+
+
+@pytest.mark.parametrize("kind", [Unspeakable, Liar])
+@pytest.mark.parametrize("waits", [False, True])
+def test_an_error_that_misbehaves_is_the_failure_of_its_service(kind: type[Exception], waits: bool) -> None:
+    def odd() -> Any:
+        raise kind
+
+    async def odd_later() -> Any:
+        raise kind
+
+    engine = prose.Engine(services={"odd": odd_later if waits else odd}, limits=prose.Limits(seconds=30))
+    outcome = engine.outcome(
+        engine.loads("try:\n  call odd\ncatch as e:\n  return [e.code, e.service, e.message]\n"), {}
+    )
+    assert outcome.value == ["P406", "odd", kind.__name__]

@@ -249,6 +249,23 @@ def test_explain_knows_the_rules() -> None:
     assert "did you mean `re-let`?" in explain("relet").stderr
 
 
+def test_a_fence_in_a_longer_fence_is_shown_as_code() -> None:
+    page = CliRunner().invoke(cli, ["explain", "ignored-fence"], env={"FORCE_COLOR": "1"}).stdout
+    assert "\x1b[2m````markdown\x1b[0m" in page
+    assert "\x1b[36m```prosescript\x1b[0m" in page
+    assert "\x1b[36m### Execution\x1b[0m" in page
+
+
+def test_names_of_rules_are_completed() -> None:
+    env = {"_PROSE_COMPLETE": "bash_complete", "COMP_WORDS": "prose lint --select re-let,sha", "COMP_CWORD": "3"}
+    assert CliRunner().invoke(cli, [], env=env).stdout == "plain,re-let,shadowing\n"
+
+
+def test_kinds_that_are_not_run_are_linted(folder: Path) -> None:
+    Path("g.prose.md").write_text("---\nname: g\nkind: gateway\n---\n\n### Requires\n\n- `x`: text\n")
+    assert lint("g.prose.md").stdout == "1 file linted, nothing found\n"
+
+
 # --- the bar ---------------------------------------------------------------------------------------------------------
 
 

@@ -193,6 +193,8 @@ SILENT: dict[str, list[tuple[str, str]]] = {
         ("slots: w; inputs: t", "let t = t\nreturn t"),
         ("slots: w; inputs: topic", 'return call w\n  prompt: "Say what the topic is."'),
         ("slots: w; inputs: t", "let x = call w\nif x fits the t that was asked for:\n  return x\nreturn 1"),
+        ("slots: w; inputs: limit", "let x = call w\nif x.a is below-the-limit or limit-like:\n  return x\nreturn 1\n"
+         "block f():\n  if nobody minds the limit:\n    return 1"),
     ],
     "unused-block": [
         ("slots: w", "block polish(x):\n  return x\nreturn do polish(1)"),

@@ -115,6 +115,6 @@ def _sent(subject: Subject, pattern: Entry) -> dict[str, dict[str, None]]:
     slots = {base.cell: base.name for base in program.bases if base.kind == "slot"}
     sent: dict[str, dict[str, None]] = {}
     for plan in program.calls.values():
-        if plan.target.slot is not None:
+        if plan.target.slot is not None and plan.target.variable is None:  # else it may be something else (L17)
             sent.setdefault(slots[plan.target.slot], {}).update((name, None) for name, _ in plan.bindings)
     return sent

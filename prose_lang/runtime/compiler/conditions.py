@@ -52,6 +52,8 @@ class _Condition:
     def __init__(self, c: Compiler, plan: ConditionPlan) -> None:
         self.plan = plan
         self.place = Place(c.program.source, plan.site.span)
+        text = plan.text
+        self.quoted = text if len(text) <= 300 else f"{text[:299]}…"  # for messages
         self.expression = c.expression(plan.expression) if plan.expression is not None else None
         self.names = _names_in(plan.expression) if plan.expression is not None else ()
         self.readers = [c.expression(name) for name in self.names]
@@ -180,7 +182,7 @@ class _Condition:
         label = None if host is None else self.by_rule_of_host(host, self.shown(f))
         if label is not None:  # None leaves the choice to the layers below
             if label not in labels:
-                message = f"the host's rule for “{self.plan.text}” chose {label!r}, which is no option"
+                message = f"the host's rule for “{self.quoted}” chose {label!r}, which is no option"
                 raise self.undecided(None, message)
             self.decided(f, "host", label, self.shown(f), "the host's rule")
             return str(label)
@@ -212,7 +214,7 @@ class _Condition:
         if judge is None:
             raise RunError(
                 "P403",
-                f"no rule decides “{self.plan.text}”, and there is no judge to ask",
+                f"no rule decides “{self.quoted}”, and there is no judge to ask",
                 source=self.place.source,
                 span=self.place.span,
                 hint=f"give a judge (--judge), or write {self.plan.hint or 'an expression'}",
@@ -242,7 +244,7 @@ class _Condition:
         except RunError as error:
             if not error.catchable:
                 raise
-            message = f"`{service.name}` was to decide “{self.plan.text}” and failed: {error.message}"
+            message = f"`{service.name}` was to decide “{self.quoted}” and failed: {error.message}"
             raise self.undecided(service.name, message) from error
 
     def by_rule_of_host(self, rule: Callable[..., Any], values: dict[str, AnyValue]) -> Any:
@@ -250,11 +252,11 @@ class _Condition:
         try:
             found = rule({name: handout(value) for name, value in values.items()})
         except Exception as error:
-            message = f"the host's rule for “{self.plan.text}” failed: {type(error).__name__}: {error}"
+            message = f"the host's rule for “{self.quoted}” failed: {type(error).__name__}: {error}"
             raise self.undecided(None, message) from error
         if hasattr(found, "__await__"):
             getattr(found, "close", lambda: None)()
-            message = f"the host's rule for “{self.plan.text}” is asynchronous, and a rule answers at once"
+            message = f"the host's rule for “{self.quoted}” is asynchronous, and a rule answers at once"
             raise self.undecided(None, message, "use a plain function, or bind a judge")
         return found
 
