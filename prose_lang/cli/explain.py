@@ -51,15 +51,15 @@ def command(ctx: click.Context, code: str | None) -> int:
 
 
 def _all() -> Iterator[str]:
-    """Every code with its title, then the rules of the linter."""
+    """Every code with its title, then the rules of the linter and what else has a name but no code."""
+    from prose_lang.cli.pages import named, page
     from prose_lang.diagnostics import CODES
     from prose_lang.diagnostics.explain import first_paragraph
-    from prose_lang.linter.pages import page, page_names
 
-    width = max(len(name) for name in (*(code.name for code in CODES.values()), *page_names()))
+    width = max(len(name) for name in (*(code.name for code in CODES.values()), *named()))
     for code in CODES.values():
         yield f"{code.code}  {code.name:<{width}}  {code.title}"
-    for name in page_names():
+    for name in named():
         yield f"      {name:<{width}}  {first_paragraph(page(name) or '')}"
 
 

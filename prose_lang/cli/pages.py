@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from prose_lang.diagnostics import CODES
 from prose_lang.diagnostics.explain import explain
+from prose_lang.diagnostics.explain import page_names as other_names
 from prose_lang.linter import pages as of_rules
 
 
@@ -22,5 +23,10 @@ def pages(name: str) -> list[str]:
 
 
 def explainable() -> list[str]:
-    """Everything that has a page: codes, their names, the names of rules; sorted."""
-    return sorted({name for code in CODES.values() for name in (code.code, code.name)} | set(of_rules.page_names()))
+    """Everything that has a page: codes, their names, the names of rules and of what has no code; sorted."""
+    return sorted({name for code in CODES.values() for name in (code.code, code.name)} | set(named()))
+
+
+def named() -> list[str]:
+    """What has a page under its name alone: the rules of the linter, and what is told without a code; sorted."""
+    return sorted({*of_rules.page_names(), *(name for name in other_names() if name not in CODES)})

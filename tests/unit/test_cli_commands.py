@@ -12,6 +12,7 @@ from prose_lang import __version__
 from prose_lang.cli.group import COMMANDS
 from prose_lang.cli.main import cli
 from prose_lang.diagnostics import CODES
+from prose_lang.linter import RULES
 
 SHOWN = """\
 ---
@@ -229,6 +230,9 @@ def test_explain_by_code_and_by_name() -> None:
 def test_explain_lists_all_codes() -> None:
     lines = prose("explain").stdout.splitlines()
     assert [line.split()[0] for line in lines][: len(CODES)] == list(CODES)
+    rest = [line.split()[0] for line in lines][len(CODES) :]
+    assert rest == sorted({*RULES, "format-refused"})
+    assert all(prose("explain", name).exit_code == 0 for name in rest)
 
 
 def test_explain_of_nothing() -> None:

@@ -67,6 +67,14 @@ def test_examples_of_a_page(name: str) -> None:
             assert lines[number + 1] == "```prose"
 
 
+def test_what_has_no_code_has_a_page_too() -> None:
+    text = page("format-refused")
+    assert explain("Format-Refused") == text
+    assert text.startswith("# format-refused\n\n`prose fmt` left a file as it is, ")
+    assert "**Why it is an error.** " in text
+    assert "**What else to try.**\n\n- " in text
+
+
 def test_rules_that_pages_cite_are_rules_of_the_language() -> None:
     known = {f"L{number}" for number in range(1, 36)} | {"L13a"}
     for name in CODES:
