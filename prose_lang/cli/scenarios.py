@@ -223,9 +223,12 @@ def _endings(report: Report, request: Request, terminal: Terminal) -> Iterator[s
             yield "\n".join(lines)
     for _, found in report.broken:
         yield "\n" + render_all(found, color=color)
+    if report.updated:
+        yield ""
     for file, change in report.updated:
         what = "new section with" if change.new else "recorded"
-        yield f"\n{visible(file)}:{change.line}: {visible(change.scenario)}: {what} {', '.join(change.keys)}"
+        place = terminal.paint("32", "updated", terminal.out) + f" {visible(file)}:{change.line}"
+        yield f"{place} {visible(change.scenario)}: {what} {', '.join(change.keys)}"
     if report.interrupted:
         yield "\ninterrupted"
     if not terminal.quiet or report.exit_status not in (0, 130):
