@@ -166,7 +166,7 @@ class _Work:
         return keyword is None or keyword.casefold() in f"{scenario.file}::{scenario.name}".casefold()
 
     def scenario(self, scenario: Scenario) -> ScenarioResult:
-        result = run_scenario(scenario, self.engine, judge=self.request.judge, strict=self.request.strict)
+        result = self.run(scenario)
         self.line(scenario.name, result.verdict, "  ", result.seconds)
         if self.terminal.verbosity >= 1 and self.request.form == "text":
             for check in result.checks:
@@ -175,6 +175,10 @@ class _Work:
                 no = "not " if check.negated else ""
                 self.terminal.write(visible(f"      {check.verdict.value}{layer}  {no}{check.what}{reason}"))
         return result
+
+    def run(self, scenario: Scenario) -> ScenarioResult:
+        request, clean = self.request, self.terminal.redactor.value
+        return run_scenario(scenario, self.engine, judge=request.judge, strict=request.strict, clean=clean)
 
     def line(self, name: str, verdict: Verdict, indent: str, seconds: float) -> None:
         if self.request.form != "text" or (self.terminal.quiet and verdict is Verdict.PASSED):
@@ -188,7 +192,7 @@ class _Work:
         """Record what the scenarios of a file gave, and run those that were changed once more."""
         results = self.report.results[first:]
         try:
-            recorded = record(file, results)
+            recorded = record(file, results, self.terminal.redactor.value)
             if not recorded.changes:
                 return
             assert file.path is not None, "standard input is not updated"
@@ -202,10 +206,7 @@ class _Work:
         now = dict(zip((scenario.text for scenario in file.scenarios), again.scenarios, strict=True))
         for number, result in enumerate(results, first):
             if result.scenario.line in changed:
-                scenario = now[result.scenario.text]
-                self.report.results[number] = run_scenario(
-                    scenario, self.engine, judge=self.request.judge, strict=self.request.strict
-                )
+                self.report.results[number] = self.run(now[result.scenario.text])
 
 
 # --- showing ---------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ file stays as it is. The new text is read again and compared before it is given 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import attrs
@@ -47,14 +47,17 @@ class Recorded:
     changes: tuple[Change, ...]
 
 
-def record(file: TestFile, results: Sequence[ScenarioResult]) -> Recorded:
-    """Record what the scenarios of a file gave. Raises CheckError P107 where that cannot be written down in YAML."""
+def record(file: TestFile, results: Sequence[ScenarioResult], clean: Callable[[Any], Any] | None = None) -> Recorded:
+    """Record what the scenarios of a file gave. `clean` redacts: what it would change is not written to any file.
+
+    Raises CheckError P107 where something cannot be written down: YAML does not hold it, or it is a secret.
+    """
     edits: list[Edit] = []
     changes: list[Change] = []
     source = file.document.source
     break_ = (_LINE_BREAK.findall(source.text) or ["\n"])[0]
     for result in results:
-        recording = _Recording(result, source, break_)
+        recording = _Recording(result, source, break_, clean)
         made = list(recording.edits())
         if made:
             scenario = result.scenario
@@ -69,11 +72,12 @@ def record(file: TestFile, results: Sequence[ScenarioResult]) -> Recorded:
 class _Recording:
     """The edits of one scenario."""
 
-    def __init__(self, result: ScenarioResult, source: Source, break_: str) -> None:
+    def __init__(self, result: ScenarioResult, source: Source, break_: str, clean: Callable[[Any], Any] | None) -> None:
         self.result = result
         self.scenario = result.scenario
         self.source = source
         self.break_ = break_
+        self.clean = clean
         self.keys: list[str] = []
         self.new = False
 
@@ -102,6 +106,10 @@ class _Recording:
             return error["code" if _CODE.fullmatch(wanted) else "name"]
         return {key: error[key] for key in wanted or ("code", "message")}
 
+    def refuse_secrets(self, found: dict[str, Any]) -> None:
+        if self.clean is not None and self.clean(found) != found:
+            raise _refused(self.scenario, "it holds a secret, which belongs into no file")
+
     def member(self, key: str, value: Any, indent: int) -> str:
         return yaml_calls(value, indent) if key == "calls" else yaml_member(key, value, indent)
 
@@ -113,6 +121,7 @@ class _Recording:
         result = ("value", self.seen.value) if self.seen.error is None else ("error", self.error())
         found = dict((result, ("calls", self.calls)))
         self.keys += found
+        self.refuse_secrets(found)
         lines = ["```yaml", *(self.member(key, value, 0) for key, value in found.items()), "```"]
         section = self.scenario.text.section
         span = self.scenario.text.extent if section is None else Span(section.heading.start, section.content.end)
@@ -133,6 +142,7 @@ class _Recording:
         if not changed:
             return
         self.keys += changed
+        self.refuse_secrets({key: now[key] for key in changed if key in now})
         text = self.source.text
         if text[block.node.span.start] == "{":  # a mapping in braces is written anew as a whole
             yield Edit(block.node.span, yaml_flow(now))
