@@ -24,6 +24,7 @@ from prose_lang.testing.seen import Seen
 from prose_lang.testing.yaml_text import yaml_calls, yaml_flow, yaml_member
 from prose_lang.text import Source, Span
 from prose_lang.text.edit import Edit, apply
+from prose_lang.values.yaml import YamlNode
 
 _CODE = re.compile(r"[Pp]\d+")
 _LINE_BREAK = re.compile(r"\r\n|\n|\r")
@@ -197,9 +198,9 @@ class _Recording:
 
     def place(self, block: Exact, key: str) -> tuple[Span, int]:
         """Where a key and its value stand, and the column that the key begins in."""
-        text, start, end = self.source.text, block.node.keys[key].start, block.node.members[key].span.end
+        text, start = self.source.text, block.node.keys[key].start
         colon = text.index(":", block.node.keys[key].end) + 1
-        end = max(end, colon)
+        end = max(_end(block.node.members[key], text, colon), colon)
         end = start + len(text[start:end].rstrip())
         return Span(start, end), start - self.source.line_start(self.source.line_of(start))
 
@@ -211,6 +212,22 @@ class _Recording:
     def broken(self, text: str) -> str:
         """With the line breaks of the file."""
         return text if self.break_ == "\n" else text.replace("\n", self.break_)
+
+
+def _end(node: YamlNode, text: str, after: int) -> int:
+    """Where a value ends that is written after a place. A block of YAML, and a null that is not written, go on to what
+    comes next, past the comments between."""
+    if node.span.start == node.span.end:
+        return after
+    children = node.items or tuple(node.members.values())
+    if not children or text[node.span.start] in "[{":
+        return node.span.end
+    if node.members:
+        *_, key = node.keys.values()
+        return _end(children[-1], text, text.index(":", key.end) + 1)
+    before = _end(node.items[-2], text, node.span.start) if len(node.items) > 1 else node.span.start
+    dash = text.find("-", before, children[-1].span.start)
+    return _end(children[-1], text, dash + 1 if dash >= 0 else before)
 
 
 # --- the proof -------------------------------------------------------------------------------------------------------

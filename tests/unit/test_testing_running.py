@@ -78,7 +78,7 @@ calls:
         ("p406", PASSED),
         ("no-ink", PASSED),
         ("service-failed", FAILED),
-        ("{code: P406, name: no-ink, message: out of ink, line: 15}", PASSED),
+        ("{code: P406, name: no-ink, message: out of ink, line: 14}", PASSED),
         ("{line: 12}", FAILED),
         ("{message: out}", FAILED),
         ("null", FAILED),
