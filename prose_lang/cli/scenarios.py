@@ -166,7 +166,7 @@ class _Work:
         return keyword is None or keyword.casefold() in f"{scenario.file}::{scenario.name}".casefold()
 
     def scenario(self, scenario: Scenario) -> ScenarioResult:
-        result = run_scenario(scenario, self.engine, judge=self.request.judge, strict=self.request.strict)
+        result = self.run(scenario)
         self.line(scenario.name, result.verdict, "  ", result.seconds)
         if self.terminal.verbosity >= 1 and self.request.form == "text":
             for check in result.checks:
@@ -175,6 +175,10 @@ class _Work:
                 no = "not " if check.negated else ""
                 self.terminal.write(visible(f"      {check.verdict.value}{layer}  {no}{check.what}{reason}"))
         return result
+
+    def run(self, scenario: Scenario) -> ScenarioResult:
+        request, clean = self.request, self.terminal.redactor.value
+        return run_scenario(scenario, self.engine, judge=request.judge, strict=request.strict, clean=clean)
 
     def line(self, name: str, verdict: Verdict, indent: str, seconds: float) -> None:
         if self.request.form != "text" or (self.terminal.quiet and verdict is Verdict.PASSED):
@@ -188,7 +192,7 @@ class _Work:
         """Record what the scenarios of a file gave, and run those that were changed once more."""
         results = self.report.results[first:]
         try:
-            recorded = record(file, results)
+            recorded = record(file, results, self.terminal.redactor.value)
             if not recorded.changes:
                 return
             assert file.path is not None, "standard input is not updated"
@@ -202,10 +206,7 @@ class _Work:
         now = dict(zip((scenario.text for scenario in file.scenarios), again.scenarios, strict=True))
         for number, result in enumerate(results, first):
             if result.scenario.line in changed:
-                scenario = now[result.scenario.text]
-                self.report.results[number] = run_scenario(
-                    scenario, self.engine, judge=self.request.judge, strict=self.request.strict
-                )
+                self.report.results[number] = self.run(now[result.scenario.text])
 
 
 # --- showing ---------------------------------------------------------------------------------------------------------
@@ -223,9 +224,12 @@ def _endings(report: Report, request: Request, terminal: Terminal) -> Iterator[s
             yield "\n".join(lines)
     for _, found in report.broken:
         yield "\n" + render_all(found, color=color)
+    if report.updated:
+        yield ""
     for file, change in report.updated:
         what = "new section with" if change.new else "recorded"
-        yield f"\n{visible(file)}:{change.line}: {visible(change.scenario)}: {what} {', '.join(change.keys)}"
+        place = terminal.paint("32", "updated", terminal.out) + f" {visible(file)}:{change.line}"
+        yield f"{place} {visible(change.scenario)}: {what} {', '.join(change.keys)}"
     if report.interrupted:
         yield "\ninterrupted"
     if not terminal.quiet or report.exit_status not in (0, 130):
