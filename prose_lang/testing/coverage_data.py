@@ -142,6 +142,11 @@ class EntryCoverage:
         )
 
     @property
+    def started(self) -> int:
+        """How often its body began."""
+        return self.statements[0].count if self.statements else 0
+
+    @property
     def missing_lines(self) -> tuple[tuple[int, int], ...]:
         """The lines of statements that never began, as ranges, ends included."""
         return line_ranges(self.statements)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
 import prose_lang as prose
+from prose_lang.cli.coverage import enough, exact_percent, show_coverage, write_lcov
+from prose_lang.cli.terminal import Terminal
 from prose_lang.testing.clock import run_virtual
 from prose_lang.testing.coverage import Coverage
 from prose_lang.testing.coverage_data import CoverageReport, FileCoverage, Tally, shown_ranges
+from prose_lang.testing.coverage_lcov import lcov
 
 HEAD = """---
 name: {name}
@@ -306,3 +311,112 @@ def test_json_holds_lines_and_outcomes() -> None:
             }
         ],
     }  # fmt: skip
+
+
+# --- lcov ------------------------------------------------------------------------------------------------------------
+
+
+def test_lcov_holds_entries_lines_and_branches(tmp_path: Path) -> None:
+    coverage = Coverage()
+    run_project(tmp_path, coverage)
+    assert (
+        lcov(coverage.report(), tmp_path)
+        == """\
+TN:
+SF:inner.prose.md
+FN:12,inner
+FNDA:1,inner
+FNF:1
+FNH:1
+BRDA:14,0,0,1
+BRDA:14,0,1,0
+BRF:2
+BRH:1
+DA:13,1
+DA:14,1
+DA:15,1
+DA:16,0
+LF:4
+LH:3
+end_of_record
+TN:
+SF:outer.prose.md
+FN:12,outer
+FN:23,helper
+FN:31,stray
+FNDA:1,outer
+FNDA:1,helper
+FNDA:0,stray
+FNF:3
+FNH:2
+DA:13,1
+DA:14,1
+DA:16,1
+DA:24,1
+DA:32,0
+DA:33,0
+LF:6
+LH:4
+end_of_record
+"""
+    )
+
+
+def test_lcov_of_what_was_never_reached_and_of_texts() -> None:
+    file = measured("let n = x\nif n sounds right:\n  n\n", {})
+    assert lcov(CoverageReport((file,))) == ""  # a text is no file
+    path = "/elsewhere/a.prose.md"
+    text = lcov(CoverageReport((attrs.evolve(file, path=path),)), "/base")
+    assert f"SF:{path}\n" in text
+    assert "BRDA:2,0,0,-\nBRDA:2,0,1,-\nBRF:2\nBRH:0\n" in text
+
+
+# --- the table -------------------------------------------------------------------------------------------------------
+
+
+def shown(report: CoverageReport, minimum: float | None = None) -> str:
+    terminal = Terminal(io.StringIO(), io.StringIO(), {})
+    show_coverage(report, minimum, terminal)
+    assert terminal.err.getvalue() == ""  # type: ignore[attr-defined]
+    return terminal.out.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+
+def test_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    project(Path())
+    coverage = Coverage()
+    engine = prose.Engine(probe=coverage)
+    run_virtual(engine.outcome_async(engine.load("outer.prose.md"), {"critic": lambda: "accept"}))
+    assert (
+        shown(coverage.report(), 70)
+        == """\
+file            statements  missed  outcomes  missed  covered  missing lines
+inner.prose.md           4       1         2       1      67%  16
+    `v accepts` (line 14): never false
+outer.prose.md           6       2         0       0      67%  32-33
+all                     10       3         2       1      67%
+coverage is 66.66%, and 70% is asked for
+"""
+    )
+    assert "asked for" not in shown(coverage.report(), 66.66)
+
+
+def test_a_table_of_nothing() -> None:
+    assert shown(CoverageReport(())) == "coverage: no pattern was reached\n"
+
+
+def test_what_is_too_little_never_looks_enough() -> None:
+    file = measured("let n = 1\nif n > 3:\n  return 1\nreturn 2\n", {})
+    report = CoverageReport((file,))
+    assert exact_percent(report) == "66.66"
+    assert not enough(report, 66.67)
+    assert enough(report, 66.66)
+
+
+def test_an_lcov_file_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
+    write_lcov(CoverageReport(()), str(tmp_path / "a.lcov"))
+    assert (tmp_path / "a.lcov").read_text(encoding="utf-8") == ""
+    with pytest.raises(prose.SourceError, match=r"cannot be written: is a directory"):
+        write_lcov(CoverageReport(()), str(tmp_path))
+    with pytest.raises(prose.SourceError, match=r"cannot be written: no such file"):
+        write_lcov(CoverageReport(()), str(tmp_path / "none" / "a.lcov"))
