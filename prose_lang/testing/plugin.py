@@ -1,0 +1,95 @@
+"""The pytest plugin: collects `*.test.prose.md` files, and gives tests in Python the fixture `prose`.
+
+pytest imports this module at the start of every session of every project beside which prose_lang is installed. It
+therefore imports nothing but pytest; what collects files is loaded when there is one (`pytest_items.py`), and what
+runs patterns when a test asks for it (`fixture.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from prose_lang.testing.fixture import Prose
+
+#: What a file that is collected is called.
+SUFFIX = ".test.prose.md"
+
+_FAILED = pytest.StashKey[bool]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options and settings, all of which begin with `prose`."""
+    group = parser.getgroup("prose", "prose: tests of OpenProse patterns (*.test.prose.md)")
+    group.addoption(
+        "--prose-update",
+        action="store_true",
+        help="rewrite the recorded expectations (value, calls, status, error) of the *.test.prose.md files that are "
+        "run, where they differ from what the run gave",
+    )
+    group.addoption(
+        "--prose-services",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="Python file or module whose @service functions test files and the fixture `prose` can call by name; "
+        "repeatable, and added to the setting prose_services",
+    )
+    group.addoption(
+        "--prose-judge",
+        metavar="REF",
+        help="service that judges what no rule decides, where a scenario scripts no judge of its own",
+    )
+    parser.addini(
+        "prose_services",
+        "Python files (from the folder of this file) or modules whose @service functions *.test.prose.md files and the "
+        "fixture `prose` can call by name",
+        type="linelist",
+        default=[],
+    )
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """A test file is a collector of its scenarios."""
+    if not file_path.name.endswith(SUFFIX):
+        return None
+    from prose_lang.testing.pytest_items import TestFileCollector
+
+    return TestFileCollector.from_parent(parent, path=file_path)  # type: ignore[no-any-return]
+
+
+@pytest.fixture
+def prose(request: pytest.FixtureRequest) -> Iterator[Prose]:
+    """Runs patterns on scripted services, in virtual time: `prose.run("refine", script={...}, task_brief="...")`.
+
+    Paths start at the folder of the test's file; names mean library patterns. `prose.calls("refiner")` gives the inputs
+    of a service's calls. Replies that are left over are an error after the test, unless it calls
+    `prose.allow_unused()`.
+    """
+    from prose_lang.diagnostics import ProseError
+    from prose_lang.testing.fixture import Prose
+    from prose_lang.testing.pytest_services import session_services
+
+    try:
+        services = session_services(request.config)
+    except ProseError as error:
+        pytest.fail(error.render(), pytrace=False)
+    made = Prose(request.path.parent, services)
+    yield made
+    if not request.node.stash.get(_FAILED, False):  # one failure is told once
+        left = made.unused_text()
+        if left is not None:
+            pytest.fail(left, pytrace=False)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> Generator[None, Any, Any]:
+    """Remembers that a test failed, for the fixture."""
+    report = yield
+    if report.when == "call" and not report.passed and "prose" in getattr(item, "fixturenames", ()):
+        item.stash[_FAILED] = True
+    return report
