@@ -10,12 +10,13 @@ import attrs
 import pytest
 
 import prose_lang as prose
-from prose_lang.cli.coverage import enough, exact_percent, show_coverage, write_lcov
+from prose_lang.cli.coverage import show_coverage, write_lcov
 from prose_lang.cli.terminal import Terminal
 from prose_lang.testing.clock import run_virtual
 from prose_lang.testing.coverage import Coverage
 from prose_lang.testing.coverage_data import CoverageReport, FileCoverage, Tally, shown_ranges
 from prose_lang.testing.coverage_lcov import lcov
+from prose_lang.testing.coverage_table import exact_percent, shortfall
 
 HEAD = """---
 name: {name}
@@ -402,15 +403,15 @@ coverage is 66.66%, and 70% is asked for
 
 
 def test_a_table_of_nothing() -> None:
-    assert shown(CoverageReport(())) == "coverage: no pattern was reached\n"
+    assert shown(CoverageReport(())) == "no pattern was reached\n"
 
 
 def test_what_is_too_little_never_looks_enough() -> None:
     file = measured("let n = 1\nif n > 3:\n  return 1\nreturn 2\n", {})
     report = CoverageReport((file,))
     assert exact_percent(report) == "66.66"
-    assert not enough(report, 66.67)
-    assert enough(report, 66.66)
+    assert shortfall(report, 66.67) == "coverage is 66.66%, and 66.67% is asked for"
+    assert shortfall(report, 66.66) is None
 
 
 def test_an_lcov_file_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
