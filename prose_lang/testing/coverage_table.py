@@ -44,13 +44,7 @@ def shortfall(report: CoverageReport, minimum: float) -> str | None:
     """
     if report.tally.percent >= minimum:
         return None
-    return f"coverage is {exact_percent(report)}%, and {minimum:g}% is asked for"
-
-
-def exact_percent(report: CoverageReport) -> str:
-    """The percentage with up to two decimals, cut off and not rounded: what is too little never looks enough."""
-    whole, hundredths = divmod(int(report.tally.percent * 100), 100)
-    return f"{whole}.{hundredths:02d}".rstrip("0").rstrip(".")
+    return f"coverage is {report.tally.exact_percent}%, and {minimum:g}% is asked for"
 
 
 def _numbers(tally: Tally) -> tuple[str, ...]:
