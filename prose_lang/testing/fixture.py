@@ -20,6 +20,7 @@ from prose_lang.engine import Engine, Outcome, Pattern
 from prose_lang.handlers import Limits
 from prose_lang.services import Script, ScriptedService, scripted_services
 from prose_lang.testing.clock import run_virtual
+from prose_lang.testing.paths import from_here
 from prose_lang.text import nearest
 from prose_lang.values import Value
 
@@ -253,17 +254,9 @@ def _paths(folder: Path, reference: str) -> Iterator[str]:
     """The path that a reference means, if it means one: what looks like a path, or a file of that name."""
     path, mark, part = reference.partition("#")
     if path.endswith(".md") or os.path.basename(path) != path:
-        yield f"{_from_here(folder / path)}{mark}{part}"
+        yield f"{from_here(folder / path)}{mark}{part}"
     elif not path.startswith("stdlib:") and (folder / f"{path}{_SUFFIX}").is_file():
-        yield f"{_from_here(folder / f'{path}{_SUFFIX}')}{mark}{part}"
-
-
-def _from_here(path: Path) -> str:
-    """A path as messages show it: from the working folder, where it is below that."""
-    try:
-        return str(path.relative_to(Path.cwd()))
-    except (OSError, ValueError):
-        return str(path)
+        yield f"{from_here(folder / f'{path}{_SUFFIX}')}{mark}{part}"
 
 
 def _is_function(thing: Any) -> bool:

@@ -57,9 +57,9 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     """A test file is a collector of its scenarios."""
     if not file_path.name.endswith(SUFFIX):
         return None
-    from prose_lang.testing.pytest_items import TestFileCollector
+    from prose_lang.testing.pytest_items import ScenarioFile
 
-    return TestFileCollector.from_parent(parent, path=file_path)  # type: ignore[no-any-return]
+    return ScenarioFile.from_parent(parent, path=file_path)
 
 
 @pytest.fixture

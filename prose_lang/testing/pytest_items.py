@@ -1,0 +1,134 @@
+"""Test files as pytest sees them: a file is a collector, each of its scenarios an item (`path::scenario`).
+
+What a scenario says and how it came out is the same as under `prose test`; here it becomes what pytest knows: passed,
+failed, skipped with a reason (not evaluated), a collection error (no scenario of the file can be run), or a warning
+(replies that nobody took). Loaded when the first test file is met.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from prose_lang.diagnostics import Diagnostic, ProseError, Severity
+from prose_lang.diagnostics.render import render_all
+from prose_lang.diagnostics.visible import visible
+from prose_lang.engine import Engine
+from prose_lang.testing.checks import Verdict
+from prose_lang.testing.files import Scenario, collect
+from prose_lang.testing.giving import subject_of
+from prose_lang.testing.paths import from_here
+from prose_lang.testing.pytest_services import session_services
+from prose_lang.testing.reporting import report_lines
+from prose_lang.testing.running import ScenarioResult, run_scenario
+
+_ENGINE = pytest.StashKey[Engine]()
+
+
+class UnusedRepliesWarning(pytest.PytestWarning):
+    """Scripted replies of a scenario that no call took."""
+
+
+class ScenarioFailed(Exception):
+    """A scenario that failed or could not be run. It carries what there is to say, and is shown without a traceback."""
+
+    def __init__(self, result: ScenarioResult) -> None:
+        super().__init__(summary(result))
+        self.result = result
+
+
+class ScenarioFile(pytest.File):
+    """Collects the scenarios of a test file."""
+
+    def collect(self) -> Iterable[ScenarioItem]:
+        """The scenarios in their order. A file of which none can be run is an error, with the places of its faults."""
+        try:
+            engine = session_engine(self.config)
+            file = collect(from_here(self.path), engine.loader)
+            if not file.scenarios or all(scenario.faults for scenario in file.scenarios):
+                raise self.CollectError(_rendered(file.diagnostics))
+            subject_of(file.document, engine)
+        except ProseError as error:
+            raise self.CollectError(_rendered(error.diagnostics)) from None
+        return [ScenarioItem.from_parent(self, name=one.name, scenario=one, engine=engine) for one in file.scenarios]
+
+
+class ScenarioItem(pytest.Item):
+    """Runs one scenario."""
+
+    def __init__(self, *, scenario: Scenario, engine: Engine, **given: Any) -> None:
+        super().__init__(**given)
+        self.scenario = scenario
+        self.engine = engine
+
+    def runtest(self) -> None:
+        """Run the scenario; whatever is not a pass leaves as an exception that pytest knows how to count."""
+        result = run_scenario(self.scenario, self.engine, judge=self.config.getoption("prose_judge"))
+        for left in result.unused:
+            self.warn(UnusedRepliesWarning(left.said))
+        if result.verdict in (Verdict.FAILED, Verdict.BROKEN):
+            raise ScenarioFailed(result)
+        if result.verdict is Verdict.NOT_EVALUATED:
+            skipped = pytest.skip.Exception(summary(result))
+            skipped._use_item_location = True  # the place of the scenario is shown, not of this line
+            raise skipped
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """The report that `prose test` shows; only a bug of ours has a traceback."""
+        if isinstance(excinfo.value, ScenarioFailed):
+            return ScenarioReport(excinfo.value.result)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """The place of the scenario, with a line that counts from 0."""
+        return self.path, self.scenario.line - 1, self.name
+
+
+@attrs.frozen
+class Crash:
+    """Where and why, in one line: what pytest shows in its summary, and JUnit files hold as the message."""
+
+    path: str
+    lineno: int
+    message: str
+
+
+class ScenarioReport:
+    """What pytest shows of a scenario; coloured on a terminal only, never in a file."""
+
+    def __init__(self, result: ScenarioResult) -> None:
+        self.result = result
+        self.reprcrash = Crash(result.scenario.file, result.scenario.line, summary(result))
+
+    def toterminal(self, tw: Any) -> None:
+        """Write the report to a terminal writer of pytest."""
+        for line in report_lines(self.result, color=tw.hasmarkup):
+            tw.line(line)
+
+    def __str__(self) -> str:
+        return "\n".join(report_lines(self.result))
+
+
+def session_engine(config: pytest.Config) -> Engine:
+    """The engine of a session, with its services. Raises ProseError where those cannot be loaded."""
+    if _ENGINE not in config.stash:
+        config.stash[_ENGINE] = Engine(services=session_services(config))
+    return config.stash[_ENGINE]
+
+
+def summary(result: ScenarioResult) -> str:
+    """Why a scenario did not pass, in one line: the first of its faults or expectations."""
+    if result.faults:
+        said = next((item for item in result.faults if item.severity is Severity.ERROR), result.faults[0]).message
+    else:
+        check = result.with_verdict(result.verdict)[0]
+        said = check.reason if check.layer in ("exact", "strict") else f"“{check.what}”: {check.reason}"
+    return visible(" ".join(f"{result.verdict.value}: {said}".split()))
+
+
+def _rendered(found: Iterable[Diagnostic]) -> str:
+    return render_all([item for item in found if item.severity is Severity.ERROR])
