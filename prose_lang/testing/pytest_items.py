@@ -68,8 +68,9 @@ class ScenarioItem(pytest.Item):
     def runtest(self) -> None:
         """Run the scenario; whatever is not a pass leaves as an exception that pytest knows how to count."""
         result = run_scenario(self.scenario, self.engine, judge=self.config.getoption("prose_judge"))
-        for left in result.unused:
-            self.warn(UnusedRepliesWarning(left.said))
+        if result.verdict is not Verdict.BROKEN:
+            for left in result.unused:
+                self.warn(UnusedRepliesWarning(left.said))
         if result.verdict in (Verdict.FAILED, Verdict.BROKEN):
             raise ScenarioFailed(result)
         if result.verdict is Verdict.NOT_EVALUATED:

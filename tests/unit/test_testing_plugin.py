@@ -5,8 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from importlib.metadata import entry_points
+from xml.etree import ElementTree
 
 import pytest
+
+from prose_lang.testing import Verdict, collect, report_lines, run_scenario
 
 #: Where the project is installed, pytest finds the plugin itself; in a bare checkout it is named.
 PLUGIN = () if entry_points(group="pytest11", name="prose") else ("-p", "prose_lang.testing.plugin")
@@ -37,6 +40,10 @@ return text
 
 def run(pytester: pytest.Pytester, *args: str) -> pytest.RunResult:
     return pytester.runpytest_inprocess(*PLUGIN, "-p", "no:cacheprovider", *args)
+
+
+def write(pytester: pytest.Pytester, name: str, text: str) -> None:
+    pytester.path.joinpath(name).write_text(text, encoding="utf-8")
 
 
 # --- the fixture -----------------------------------------------------------------------------------------------------
@@ -97,7 +104,7 @@ def test_skipped(prose):
 
 
 def test_an_error_of_a_run_is_shown_with_its_place_and_without_the_interpreter(pytester: pytest.Pytester) -> None:
-    pytester.makefile(".prose.md", shout=SHOUT)
+    write(pytester, "shout.prose.md", SHOUT)
     pytester.makepyfile(
         """
 def test_it(prose):
@@ -155,6 +162,210 @@ def test_services_that_cannot_be_loaded_are_an_error_of_each_test_that_needs_the
     done.assert_outcomes(errors=1, passed=1)
     done.stdout.fnmatch_lines([told])
     assert "Traceback" not in done.stdout.str()
+
+
+# --- test files ------------------------------------------------------------------------------------------------------
+
+SCENARIOS = """---
+name: shout-test
+kind: test
+subject: shout
+---
+
+### Fixtures
+
+- `topic`: tea
+
+## greets
+
+### Services
+
+```yaml
+writer: [hello]
+```
+
+### Expects
+
+```yaml
+value: hello
+```
+
+## differs
+
+### Services
+
+```yaml
+writer: [hello]
+```
+
+### Expects
+
+```yaml
+value: good morning
+```
+
+## nobody judges
+
+### Services
+
+```yaml
+writer: [hello]
+```
+
+### Expects
+
+- The greeting sounds friendly.
+
+## leaves one
+
+### Services
+
+```yaml
+writer: [hello, more]
+```
+
+### Expects
+
+```yaml
+value: hello
+```
+"""
+
+
+@pytest.fixture
+def scenarios(pytester: pytest.Pytester) -> pytest.Pytester:
+    write(pytester, "shout.prose.md", SHOUT)
+    write(pytester, "shout.test.prose.md", SCENARIOS)
+    return pytester
+
+
+def test_each_scenario_is_an_item(scenarios: pytest.Pytester) -> None:
+    done = run(scenarios, "--collect-only", "-q")
+    assert [line for line in done.stdout.lines if "::" in line] == [
+        "shout.test.prose.md::greets",
+        "shout.test.prose.md::differs",
+        "shout.test.prose.md::nobody judges",
+        "shout.test.prose.md::leaves one",
+    ]
+    run(scenarios, "shout.test.prose.md::greets").assert_outcomes(passed=1)
+    run(scenarios, "-k", "greets or one").assert_outcomes(passed=2, deselected=2, warnings=1)
+
+
+def test_a_file_is_collected_by_its_name_alone(pytester: pytest.Pytester) -> None:
+    write(pytester, "shout.prose.md", SHOUT)
+    write(pytester, "test.md", SCENARIOS)
+    assert run(pytester).ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+def test_a_scenario_passes_fails_or_is_skipped_with_the_reason(scenarios: pytest.Pytester) -> None:
+    done = run(scenarios, "-rs")
+    done.assert_outcomes(passed=2, failed=1, skipped=1, warnings=1)
+    text = done.stdout.str()
+    assert "Traceback" not in text
+    assert "pytest_items" not in text
+    # The report is that of `prose test`: the place with its lines, and how the values differ.
+    file = collect(scenarios.path / "shout.test.prose.md")
+    result = run_scenario(file.scenarios[1])
+    assert result.verdict is Verdict.FAILED
+    wanted = "\n".join(report_lines(result)).replace(str(file.path), "shout.test.prose.md")
+    assert wanted in text
+    done.stdout.fnmatch_lines(
+        [
+            "*_ differs _*",
+            "*good morning*",
+            "SKIPPED [[]1[]] shout.test.prose.md:39: not evaluated: *The greeting sounds friendly.*",
+            "FAILED shout.test.prose.md::differs - failed: *",
+        ]
+    )
+
+
+def test_replies_that_a_scenario_leaves_over_are_a_warning(scenarios: pytest.Pytester) -> None:
+    done = run(scenarios, "-k", "leaves")
+    done.stdout.fnmatch_lines(["*UnusedRepliesWarning: 1 of 2 replies of `writer` is left"])
+    done = run(scenarios, "-k", "leaves", "-W", "error::prose_lang.testing.pytest_items.UnusedRepliesWarning")
+    done.assert_outcomes(failed=1, deselected=3)
+
+
+def test_a_judge_is_a_service_that_is_named(scenarios: pytest.Pytester) -> None:
+    scenarios.path.joinpath("svc.py").write_text(
+        "import prose_lang\n\n@prose_lang.service\ndef kind(condition, values):\n"
+        "    return {'holds': 'friendly' in condition, 'reason': 'so'}\n",
+        encoding="utf-8",
+    )
+    words = ["-k", "judges", "--prose-services", "svc.py"]
+    run(scenarios, *words, "--prose-judge", "kind").assert_outcomes(passed=1, deselected=3)
+    run(scenarios, *words).assert_outcomes(skipped=1, deselected=3)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("---\nkind: test\n---\n### Expects\n- x exists\n", ["*error[[]P106[]]*", "* --> a.test.prose.md:*"]),
+        (
+            "---\nkind: test\nsubject: shuot\n---\n### Expects\n- x exists\n",
+            [
+                "*error[[]P109[]]*the subject `shuot` is not found",
+                "* --> a.test.prose.md:3:10",
+                "*did you mean `shout`?",
+            ],
+        ),
+        (SHOUT, ["*error[[]P106[]]*is a pattern, not a test"]),
+        ("---\nkind: test\nsubject: shout\n---\n### Services\n```yaml\na: [\n```\n", ["* --> a.test.prose.md:*"]),
+        ("", ["*error[[]P106[]]*"]),
+        (b"\xff\xfea", ["*error[[]P103[]]*is UTF-16"]),
+        (b"a\0b", ["*error[[]P103[]]*line 1 holds a NUL byte"]),
+    ],
+)
+def test_a_file_that_is_broken_is_a_collection_error_with_its_place(
+    pytester: pytest.Pytester, text: str | bytes, told: list[str]
+) -> None:
+    write(pytester, "shout.prose.md", SHOUT)
+    pytester.path.joinpath("a.test.prose.md").write_bytes(text if isinstance(text, bytes) else text.encode())
+    done = run(pytester)
+    done.assert_outcomes(errors=1)
+    done.stdout.fnmatch_lines(["*ERROR collecting a.test.prose.md*", *told])
+    assert "Traceback" not in done.stdout.str()
+    assert ".py:" not in done.stdout.str()
+
+
+def test_one_broken_scenario_fails_and_the_others_run(scenarios: pytest.Pytester) -> None:
+    path = scenarios.path / "shout.test.prose.md"
+    path.write_text(SCENARIOS.replace("value: good morning", "vlaue: good morning"), encoding="utf-8")
+    done = run(scenarios)
+    done.assert_outcomes(passed=2, failed=1, skipped=1, warnings=1)
+    done.stdout.fnmatch_lines(
+        ["*error[[]P107[]]*no `vlaue`", "* --> shout.test.prose.md:36:1", "FAILED *::differs - broken: *no `vlaue`"]
+    )
+
+
+def test_a_fixture_that_the_subject_does_not_take_is_told_at_its_place(scenarios: pytest.Pytester) -> None:
+    path = scenarios.path / "shout.test.prose.md"
+    path.write_text(SCENARIOS.replace("- `topic`: tea", "- `topik`: tea"), encoding="utf-8")
+    done = run(scenarios, "-k", "greets")
+    done.assert_outcomes(failed=1, deselected=3)
+    done.stdout.fnmatch_lines(["*error[[]P210[]]*`shout` takes no `topik`", "* --> shout.test.prose.md:9:*"])
+
+
+def test_services_that_cannot_be_loaded_are_a_collection_error(scenarios: pytest.Pytester) -> None:
+    done = run(scenarios, "--prose-services", "none.py")
+    done.assert_outcomes(errors=1)
+    done.stdout.fnmatch_lines(["*ERROR collecting shout.test.prose.md*", "*none.py does not exist*"])
+
+
+def test_junit_files_hold_the_report_without_colours(scenarios: pytest.Pytester) -> None:
+    run(scenarios, "--junit-xml=out.xml", "--color=yes")
+    cases = list(ElementTree.parse(scenarios.path / "out.xml").iter("testcase"))
+    assert [case.get("name") for case in cases] == ["greets", "differs", "nobody judges", "leaves one"]
+    (failure,) = cases[1]
+    assert (failure.tag, (failure.get("message") or "").partition(":")[0]) == ("failure", "failed")
+    assert "good morning" in (failure.text or "")
+    assert "\x1b" not in (failure.text or "")
+    assert "#x1B" not in (failure.text or "")
+    assert [part.tag for part in cases[2]] == ["skipped"]
+
+
+def test_a_failing_report_is_coloured_on_a_terminal(scenarios: pytest.Pytester) -> None:
+    assert "\x1b[1;31merror" in run(scenarios, "-k", "differs", "--color=yes").stdout.str()
 
 
 # --- the session -----------------------------------------------------------------------------------------------------
