@@ -13,6 +13,8 @@ from prose_lang.testing import Verdict, collect, report_lines, run_scenario
 
 #: Where the project is installed, pytest finds the plugin itself; in a bare checkout it is named.
 PLUGIN = () if entry_points(group="pytest11", name="prose") else ("-p", "prose_lang.testing.plugin")
+#: What a session can do without: others' plugins, and collecting garbage at its end, which takes most of its time.
+QUICK = [word for name in ("cacheprovider", "unraisableexception", "hypothesispytest") for word in ("-p", f"no:{name}")]
 
 SHOUT = """---
 name: shout
@@ -39,7 +41,7 @@ return text
 
 
 def run(pytester: pytest.Pytester, *args: str) -> pytest.RunResult:
-    return pytester.runpytest_inprocess(*PLUGIN, "-p", "no:cacheprovider", *args)
+    return pytester.runpytest_inprocess(*PLUGIN, *QUICK, *args)
 
 
 def write(pytester: pytest.Pytester, name: str, text: str) -> None:
@@ -258,7 +260,7 @@ def test_a_file_is_collected_by_its_name_alone(pytester: pytest.Pytester) -> Non
 
 
 def test_a_scenario_passes_fails_or_is_skipped_with_the_reason(scenarios: pytest.Pytester) -> None:
-    done = run(scenarios, "-rs")
+    done = run(scenarios, "-rsf")
     done.assert_outcomes(passed=2, failed=1, skipped=1, warnings=1)
     text = done.stdout.str()
     assert "Traceback" not in text
