@@ -1,13 +1,13 @@
 """The pytest plugin: collects `*.test.prose.md` files, and gives tests in Python the fixture `prose`.
 
 pytest imports this module at the start of every session of every project beside which prose_lang is installed. It
-therefore imports nothing but pytest; what collects files is loaded when there is one (`pytest_items.py`), and what
-runs patterns when a test asks for it (`fixture.py`).
+therefore imports nothing but pytest; what runs scenarios is loaded when there are some to run (`pytest_items.py`), and
+what runs patterns for other tests when one asks for it (`fixture.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,11 +55,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """A test file is a collector of its scenarios."""
-    if not file_path.name.endswith(SUFFIX):
-        return None
-    from prose_lang.testing.pytest_items import ScenarioFile
+    return ScenarioFile.from_parent(parent, path=file_path) if file_path.name.endswith(SUFFIX) else None
 
-    return ScenarioFile.from_parent(parent, path=file_path)
+
+class ScenarioFile(pytest.File):
+    """A test file. pytest makes one for each that lies beside a file it was asked for, so making one costs nothing."""
+
+    def collect(self) -> Iterable[pytest.Item]:
+        """The scenarios of the file; see `scenario_items`."""
+        from prose_lang.testing.pytest_items import scenario_items
+
+        return scenario_items(self)
 
 
 @pytest.fixture

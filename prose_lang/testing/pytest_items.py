@@ -1,8 +1,9 @@
-"""Test files as pytest sees them: a file is a collector, each of its scenarios an item (`path::scenario`).
+"""Test files as pytest sees them: each scenario is an item (`path::scenario`).
 
 What a scenario says and how it came out is the same as under `prose test`; here it becomes what pytest knows: passed,
 failed, skipped with a reason (not evaluated), a collection error (no scenario of the file can be run), or a warning
-(replies that nobody took). Loaded when the first test file is met.
+(replies that nobody took). Loaded when the first test file is
+collected.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from prose_lang.testing.checks import Verdict
 from prose_lang.testing.files import Scenario, collect
 from prose_lang.testing.giving import subject_of
 from prose_lang.testing.paths import from_here
+from prose_lang.testing.plugin import ScenarioFile
 from prose_lang.testing.pytest_services import session_services
 from prose_lang.testing.reporting import report_lines
 from prose_lang.testing.running import ScenarioResult, run_scenario
@@ -41,20 +43,20 @@ class ScenarioFailed(Exception):
         self.result = result
 
 
-class ScenarioFile(pytest.File):
-    """Collects the scenarios of a test file."""
+def scenario_items(file: ScenarioFile) -> list[ScenarioItem]:
+    """The scenarios of a file in their order.
 
-    def collect(self) -> Iterable[ScenarioItem]:
-        """The scenarios in their order. A file of which none can be run is an error, with the places of its faults."""
-        try:
-            engine = session_engine(self.config)
-            file = collect(from_here(self.path), engine.loader)
-            if not file.scenarios or all(scenario.faults for scenario in file.scenarios):
-                raise self.CollectError(_rendered(file.diagnostics))
-            subject_of(file.document, engine)
-        except ProseError as error:
-            raise self.CollectError(_rendered(error.diagnostics)) from None
-        return [ScenarioItem.from_parent(self, name=one.name, scenario=one, engine=engine) for one in file.scenarios]
+    Raises `CollectError`, with the places of all faults, for a file of which no scenario can be run.
+    """
+    try:
+        engine = session_engine(file.config)
+        test = collect(from_here(file.path), engine.loader)
+        if not test.scenarios or all(scenario.faults for scenario in test.scenarios):
+            raise file.CollectError(_rendered(test.diagnostics))
+        subject_of(test.document, engine)
+    except ProseError as error:
+        raise file.CollectError(_rendered(error.diagnostics)) from None
+    return [ScenarioItem.from_parent(file, name=one.name, scenario=one, engine=engine) for one in test.scenarios]
 
 
 class ScenarioItem(pytest.Item):

@@ -380,15 +380,16 @@ def test_the_help_names_the_options_the_setting_and_the_fixture(pytester: pytest
     run(pytester, "--fixtures", "-v").stdout.fnmatch_lines(["prose -- *", "*Runs patterns on scripted services*"])
 
 
-def test_a_session_without_prose_imports_nothing_but_the_plugin(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile("def test_it(): pass")
+def test_a_session_without_prose_imports_nothing_but_the_plugin(scenarios: pytest.Pytester) -> None:
+    """Not even where test files lie beside the one that is run."""
+    write(scenarios, "test_it.py", "def test_it(): pass")
     code = (
         "import sys, pytest\n"
-        f"assert pytest.main([*{PLUGIN!r}, '-q', '-p', 'no:cacheprovider']) == 0\n"
+        f"assert pytest.main([*{PLUGIN!r}, '-q', '-p', 'no:cacheprovider', 'test_it.py']) == 0\n"
         "print(*sorted(name for name in sys.modules if name.startswith('prose_lang')))\n"
         "print(*{'lark', 'rich', 'click', 'markdown_it', 'ruamel', 'litellm', 'cattrs'} & sys.modules.keys())"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=pytester.path, capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", code], cwd=scenarios.path, capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout.splitlines()[-2:] == ["prose_lang prose_lang.testing prose_lang.testing.plugin", ""]
