@@ -334,7 +334,9 @@ class Engine:
         entry, document = pattern.entry, pattern.document
         if entry.kind not in FUNCTION_KINDS and entry.kind != "pattern":
             reason = "is a test" if entry.kind == "test" else f"is a {entry.kind}, which belongs to a standing reactor"
-            raise CheckError("P104", f"`{entry.name}` {reason}; it is not run", source=document.source, span=entry.span)
+            hint = "`prose test` runs its scenarios" if entry.kind == "test" else None
+            message = f"`{entry.name}` {reason}; it is not run"
+            raise CheckError("P104", message, source=document.source, span=entry.span, hint=hint)
         linker = self._checked(pattern, self._new_linker(registered))
         diagnostics = sort_diagnostics(linker.found)
         if linker.errors:

@@ -143,9 +143,6 @@ class Deciding:
             )
         except ProseError as error:
             return self.failed_to_decide(item, error)
-        if found.layer == "expression" and not found.values:
-            reason = "this looks at nothing of the result, so it can tell nothing about it"
-            return self.undecided(item, Verdict.BROKEN, reason)
         return self.made(item, found.holds is True, found.layer, found.reason)
 
     def failed_to_decide(self, item: Expectation, error: ProseError) -> Check:

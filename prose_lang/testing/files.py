@@ -13,7 +13,11 @@ from prose_lang.documents.loader import Loader
 from prose_lang.documents.model import Document
 from prose_lang.documents.scenarios import Exact, Expectation, Fixture, ScenarioText
 from prose_lang.services import Script, read_script
+from prose_lang.syntax import nodes as n
+from prose_lang.syntax import parse_condition
+from prose_lang.syntax.visiting import walk
 from prose_lang.testing.exact import ExactItem, read_exact
+from prose_lang.testing.mechanical import read_statement
 from prose_lang.text import Source, Span
 
 _SUFFIX = ".test.prose.md"
@@ -165,6 +169,7 @@ class _Reader:
         self.found: list[Diagnostic] = []
         self.scripts: dict[ScenarioText, Script] = {}
         self.blocks: dict[Exact, tuple[ExactItem, ...]] = {}
+        self.seen: set[Expectation] = set()
 
     def parts(
         self, text: ScenarioText, shared: ScenarioText | None
@@ -174,6 +179,8 @@ class _Reader:
         fixtures = {fixture.name: fixture for one in texts for fixture in one.fixtures}
         script = Script(self.source, {name: some for one in texts for name, some in self.script(one).replies.items()})
         exact = tuple(item for one in texts for block in one.exact for item in self.exact(block))
+        for item in text.expectations if shared is None else (*shared.expectations, *text.expectations):
+            self.expectation(item)
         return tuple(fixtures.values()), script, exact, tuple(item for one in texts for item in one.expectations)
 
     def script(self, text: ScenarioText) -> Script:
@@ -192,6 +199,19 @@ class _Reader:
                     replies[name] = some
             self.scripts[text] = Script(self.source, replies)  # type: ignore[arg-type]
         return self.scripts[text]
+
+    def expectation(self, item: Expectation) -> None:
+        """An expression without names is true or false whatever the subject does: P107."""
+        if item.path is not None or item in self.seen or read_statement(item.text) is not None:
+            return
+        self.seen.add(item)
+        condition, _ = parse_condition(Source(self.source.name, item.text), 0, len(item.text))
+        if condition.expression is not None and not any(
+            isinstance(node, n.Name) for node in walk(condition.expression)
+        ):
+            message = "this expectation looks at nothing of the result"
+            hint = "name a part of the result, `value`, `error`, `status` or `calls`"
+            self.found.append(Diagnostic("P107", message, self.source, item.span, hint=hint))
 
     def exact(self, block: Exact) -> tuple[ExactItem, ...]:
         if block not in self.blocks:
