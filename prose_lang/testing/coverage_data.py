@@ -129,7 +129,7 @@ class Tally:
             "covered": self.covered,
             "outcomes": self.outcomes,
             "outcomes_seen": self.seen,
-            "percent": round(self.percent, 2),
+            "percent": float(self.exact_percent),
         }
 
 
