@@ -14,11 +14,11 @@ import attrs
 from prose_lang.cli.coverage import Measured, measured
 from prose_lang.cli.engines import services_of_files
 from prose_lang.cli.reading import STDIN, Reader
-from prose_lang.cli.replacing import replace
 from prose_lang.cli.terminal import Terminal
 from prose_lang.diagnostics import Diagnostic, ProseError, Severity, SourceError
 from prose_lang.diagnostics.render import render_all
 from prose_lang.diagnostics.visible import visible
+from prose_lang.documents.replacing import replace
 from prose_lang.engine import Engine
 from prose_lang.testing.checks import Verdict
 from prose_lang.testing.clock import run_virtual

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 SUFFIX = ".test.prose.md"
 
 _FAILED = pytest.StashKey[bool]()
+_RECORDED = pytest.StashKey[list[str]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -66,6 +67,22 @@ class ScenarioFile(pytest.File):
         from prose_lang.testing.pytest_items import scenario_items
 
         return scenario_items(self)
+
+    def teardown(self) -> None:
+        """Under `--prose-update`, record in the file what its scenarios gave, when the last one has run."""
+        if self.config.getoption("prose_update"):
+            from prose_lang.testing.pytest_items import write_recorded
+
+            self.config.stash.setdefault(_RECORDED, []).extend(write_recorded(self))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What was recorded where."""
+    told = terminalreporter.config.stash.get(_RECORDED, [])
+    if told:
+        terminalreporter.section("prose: recorded")
+        for line in told:
+            terminalreporter.line(line)
 
 
 @pytest.fixture

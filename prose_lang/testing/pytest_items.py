@@ -20,15 +20,18 @@ from prose_lang.diagnostics.render import render_all
 from prose_lang.diagnostics.visible import visible
 from prose_lang.engine import Engine
 from prose_lang.testing.checks import Verdict
-from prose_lang.testing.files import Scenario, collect
+from prose_lang.testing.clock import run_virtual
+from prose_lang.testing.files import collect
 from prose_lang.testing.giving import subject_of
 from prose_lang.testing.paths import from_here
 from prose_lang.testing.plugin import ScenarioFile
+from prose_lang.testing.pytest_running import RunningFile
 from prose_lang.testing.pytest_services import session_services
 from prose_lang.testing.reporting import report_lines
-from prose_lang.testing.running import ScenarioResult, run_scenario
+from prose_lang.testing.running import ScenarioResult
 
 _ENGINE = pytest.StashKey[Engine]()
+_RUNNING = pytest.StashKey[RunningFile]()
 
 
 class UnusedRepliesWarning(pytest.PytestWarning):
@@ -56,20 +59,34 @@ def scenario_items(file: ScenarioFile) -> list[ScenarioItem]:
         subject_of(test.document, engine)
     except ProseError as error:
         raise file.CollectError(_rendered(error.diagnostics)) from None
-    return [ScenarioItem.from_parent(file, name=one.name, scenario=one, engine=engine) for one in test.scenarios]
+    running = RunningFile(test, engine, file.config.getoption("prose_judge"))
+    file.stash[_RUNNING] = running
+    return [
+        ScenarioItem.from_parent(file, name=scenario.name, number=number, running=running)
+        for number, scenario in enumerate(test.scenarios)
+    ]
+
+
+def write_recorded(file: ScenarioFile) -> list[str]:
+    """Record in a test file what its scenarios gave, and say what that was; fails where it cannot be written."""
+    try:
+        return file.stash[_RUNNING].write(file.path)
+    except ProseError as error:
+        pytest.fail(error.render(), pytrace=False)
 
 
 class ScenarioItem(pytest.Item):
-    """Runs one scenario."""
+    """Runs one scenario of a file, by its number."""
 
-    def __init__(self, *, scenario: Scenario, engine: Engine, **given: Any) -> None:
+    def __init__(self, *, number: int, running: RunningFile, **given: Any) -> None:
         super().__init__(**given)
-        self.scenario = scenario
-        self.engine = engine
+        self.number = number
+        self.running = running
 
     def runtest(self) -> None:
         """Run the scenario; whatever is not a pass leaves as an exception that pytest knows how to count."""
-        result = run_scenario(self.scenario, self.engine, judge=self.config.getoption("prose_judge"))
+        update = self.config.getoption("prose_update")
+        result = self.running.run_and_record(self.number) if update else self.running.run(self.number)
         if result.verdict is not Verdict.BROKEN:
             for left in result.unused:
                 self.warn(UnusedRepliesWarning(left.said))
@@ -84,11 +101,13 @@ class ScenarioItem(pytest.Item):
         """The report that `prose test` shows; only a bug of ours has a traceback."""
         if isinstance(excinfo.value, ScenarioFailed):
             return ScenarioReport(excinfo.value.result)
+        if isinstance(excinfo.value, ProseError):
+            return excinfo.value.render()
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """The place of the scenario, with a line that counts from 0."""
-        return self.path, self.scenario.line - 1, self.name
+        return self.path, self.running.test.scenarios[self.number].line - 1, self.name
 
 
 @attrs.frozen
@@ -117,9 +136,13 @@ class ScenarioReport:
 
 
 def session_engine(config: pytest.Config) -> Engine:
-    """The engine of a session, with its services. Raises ProseError where those cannot be loaded."""
+    """The engine of a session. Raises ProseError where its services cannot be loaded, or its judge is none."""
     if _ENGINE not in config.stash:
-        config.stash[_ENGINE] = Engine(services=session_services(config))
+        engine = Engine(services=session_services(config))
+        judge = config.getoption("prose_judge")
+        if judge is not None:  # looked up for a text that it is never asked about
+            run_virtual(engine.decide_async("known", {"known": True}, judge=judge))
+        config.stash[_ENGINE] = engine
     return config.stash[_ENGINE]
 
 

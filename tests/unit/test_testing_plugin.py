@@ -297,6 +297,9 @@ def test_a_judge_is_a_service_that_is_named(scenarios: pytest.Pytester) -> None:
     words = ["-k", "judges", "--prose-services", "svc.py"]
     run(scenarios, *words, "--prose-judge", "kind").assert_outcomes(passed=1, deselected=3)
     run(scenarios, *words).assert_outcomes(skipped=1, deselected=3)
+    done = run(scenarios, *words, "--prose-judge", "kinf")
+    done.assert_outcomes(errors=1)
+    done.stdout.fnmatch_lines(["*error[[]P202[]]*there is no service `kinf`", "*did you mean `kind`?"])
 
 
 @pytest.mark.parametrize(
@@ -368,6 +371,85 @@ def test_junit_files_hold_the_report_without_colours(scenarios: pytest.Pytester)
 
 def test_a_failing_report_is_coloured_on_a_terminal(scenarios: pytest.Pytester) -> None:
     assert "\x1b[1;31merror" in run(scenarios, "-k", "differs", "--color=yes").stdout.str()
+
+
+# --- recording -------------------------------------------------------------------------------------------------------
+
+
+def test_an_update_records_what_differs_and_adds_what_is_missing(scenarios: pytest.Pytester) -> None:
+    path = scenarios.path / "shout.test.prose.md"
+    nothing = "\n## says nothing\n\n### Services\n\n```yaml\nwriter: [well]\n```\n"
+    path.write_text(SCENARIOS + nothing, encoding="utf-8")
+    run(scenarios).assert_outcomes(passed=2, failed=2, skipped=1, warnings=1)
+    done = run(scenarios, "--prose-update")
+    done.assert_outcomes(passed=4, skipped=1, warnings=1)
+    done.stdout.fnmatch_lines(
+        [
+            "*= prose: recorded =*",
+            "shout.test.prose.md:25: differs: recorded value",
+            "shout.test.prose.md:65: says nothing: new section with value, calls",
+        ]
+    )
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith(SCENARIOS.replace("value: good morning", "value: hello") + nothing.rstrip("\n"))
+    run(scenarios).assert_outcomes(passed=4, skipped=1, warnings=1)
+    before = path.stat()
+    done = run(scenarios, "--prose-update")
+    assert "recorded" not in done.stdout.str()
+    assert path.stat() == before
+
+
+def test_an_update_records_what_was_run_alone(scenarios: pytest.Pytester) -> None:
+    path = scenarios.path / "shout.test.prose.md"
+    text = SCENARIOS.replace("value: hello", "value: other")
+    path.write_text(text, encoding="utf-8")
+    run(scenarios, "--prose-update", "-k", "greets").assert_outcomes(passed=1, deselected=3)
+    assert path.read_text(encoding="utf-8") == text.replace("value: other", "value: hello", 1)
+
+
+def test_an_update_never_writes_where_a_scenario_is_broken(scenarios: pytest.Pytester) -> None:
+    path = scenarios.path / "shout.test.prose.md"
+    text = SCENARIOS.replace("- `topic`: tea", "- `topik`: tea")
+    path.write_text(text, encoding="utf-8")
+    run(scenarios, "--prose-update").assert_outcomes(failed=4)
+    assert path.read_text(encoding="utf-8") == text
+
+
+def test_an_update_does_not_write_over_what_somebody_else_wrote(scenarios: pytest.Pytester) -> None:
+    path = scenarios.path / "shout.test.prose.md"
+    write(
+        scenarios,
+        "conftest.py",
+        f"""
+import pathlib
+
+def pytest_runtest_logfinish(nodeid):
+    if nodeid.endswith("::greets"):
+        with pathlib.Path({str(path)!r}).open("a") as file:
+            file.write("more")
+""",
+    )
+    done = run(scenarios, "--prose-update")
+    done.assert_outcomes(passed=3, skipped=1, errors=1, warnings=1)
+    done.stdout.fnmatch_lines(
+        ["*ERROR at teardown of leaves one*", "error[[]P103[]]*has changed meanwhile; it was left as it is"]
+    )
+    assert path.read_text(encoding="utf-8") == f"{SCENARIOS}more"
+
+
+def test_an_update_of_files_whose_scenarios_are_run_in_turn(scenarios: pytest.Pytester) -> None:
+    text = SCENARIOS.replace("value: hello", "value: other")
+    for name in ("shout", "again"):
+        write(scenarios, f"{name}.test.prose.md", text)
+    write(
+        scenarios,
+        "conftest.py",
+        "def pytest_collection_modifyitems(items):\n    items.sort(key=lambda item: item.name)\n",
+    )
+    run(scenarios, "--prose-update").assert_outcomes(passed=6, skipped=2, warnings=2)
+    for name in ("shout", "again"):
+        found = scenarios.path.joinpath(f"{name}.test.prose.md").read_text(encoding="utf-8")
+        assert found == SCENARIOS.replace("value: good morning", "value: hello")
 
 
 # --- the session -----------------------------------------------------------------------------------------------------
