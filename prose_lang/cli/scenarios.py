@@ -241,9 +241,12 @@ def _endings(report: Report, request: Request, terminal: Terminal) -> Iterator[s
             yield "\n".join(lines)
     for _, found in report.broken:
         yield "\n" + render_all(found, color=color)
+    if report.updated:
+        yield ""
     for file, change in report.updated:
         what = "new section with" if change.new else "recorded"
-        yield f"\n{visible(file)}:{change.line}: {visible(change.scenario)}: {what} {', '.join(change.keys)}"
+        place = terminal.paint("32", "updated", terminal.out) + f" {visible(file)}:{change.line}"
+        yield f"{place} {visible(change.scenario)}: {what} {', '.join(change.keys)}"
     if report.coverage is not None:
         yield from report.coverage.blocks(terminal)
     if report.interrupted:

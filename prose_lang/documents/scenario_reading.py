@@ -39,6 +39,8 @@ _YAML = ("yaml", "yml", "json")
 #: A path into a result (L13): `a`, `a.b`, `a[0]`, `a["k"]`; `__error.md` is upstream's name of the error.
 PATH = re.compile(rf'__error\.md|{NAME}(?:\.{NAME}|\[(?:\d+|"[^"\\\n]*")\])*')
 _FIXTURE = re.compile(rf"(?P<tick>`?)(?P<name>{NAME})(?P=tick)[ \t]*:(?:[ \t]+|$)")
+#: Marks of YAML that an item does not know.
+_MARKS = re.compile(r"\|[-+]|>[-+]?")
 _TICKED = re.compile(rf"`(?P<path>{PATH.pattern})`[ \t]*(?::[ \t]*|[ \t])(?=\S)")
 _BARE = re.compile(rf"(?P<path>{PATH.pattern}):[ \t]+")
 #: What people write for a section of a scenario. A misspelled one would drop its expectations without a word.
@@ -209,7 +211,9 @@ class _Reader:
             self.faults.error("P107", f"`{name}` has items below it", place, "give a list as [a, b], or as ```yaml")
         text, span = flow.text[match.end() :], flow.span(match.end(), len(flow.text))
         quoted = _quoted(text)
-        if text:
+        if _MARKS.fullmatch(first[_FIXTURE.match(first).end() :]):  # type: ignore[union-attr]
+            self.faults.error("P107", f"the lines of `{name}` cannot be told", span, "lines of text start after `|`")
+        elif text:
             self.add(Fixture(name, name_span, text if quoted is None else quoted, span, written=quoted is None))
         else:
             hint = 'for an empty text write "", for lines of text `|` and the lines indented below'

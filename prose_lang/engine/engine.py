@@ -44,8 +44,9 @@ from prose_lang.runtime.compiler.probe import Probe
 from prose_lang.runtime.deciding import decide
 from prose_lang.runtime.effects import Service
 from prose_lang.runtime.patterns import BoundPattern, whole_place
-from prose_lang.semantics import Environment, Program, analyze_condition
+from prose_lang.semantics import Environment, Program, analyze_condition, parse_body
 from prose_lang.services import Script, WorkerThreads, as_service, parse_reference, scripted_services
+from prose_lang.syntax import Parsed
 from prose_lang.text import Source
 from prose_lang.values import ServiceRef, TooLarge, Value, handout
 
@@ -101,6 +102,7 @@ class Engine:
         self.probe = probe
         self._codes: OrderedDict[Program, Code] = OrderedDict()
         self._links: OrderedDict[Entry, _Linked] = OrderedDict()
+        self._trees: OrderedDict[Entry, Parsed] = OrderedDict()
 
     # --- loading and checking ----------------------------------------------------------------------------------------
 
@@ -382,7 +384,15 @@ class Engine:
         return code
 
     def _new_linker(self, registered: Mapping[str, Service]) -> Linker:
-        return Linker(self.loader, registered, self._adapt, self._compiled)
+        return Linker(self.loader, registered, self._adapt, self._compiled, self._parsed)
+
+    def _parsed(self, document: Document, entry: Entry) -> Parsed:
+        """The tree of a body; what its names mean may differ from run to run, the tree does not."""
+        tree = self._trees.get(entry)
+        if tree is None:
+            tree = parse_body(document, entry)
+            self._keep(self._trees, entry, tree)
+        return tree
 
     def _registered(self, services: Iterable[Any] | Mapping[str, Any]) -> dict[str, Service]:
         pairs = services.items() if isinstance(services, Mapping) else ((None, thing) for thing in services)

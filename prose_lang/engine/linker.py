@@ -20,10 +20,11 @@ from prose_lang.resources import library_names
 from prose_lang.runtime.compiler.code import Code
 from prose_lang.runtime.effects import Service
 from prose_lang.runtime.patterns import BoundPattern
-from prose_lang.semantics import Program, Signature, analyze, entry_signature
+from prose_lang.semantics import Program, Signature, analyze, entry_signature, parse_body
 from prose_lang.services import CommandService, Reference, resolve_python
 from prose_lang.services.builtin import BUILTIN_NAMES, builtin
 from prose_lang.services.stand_in import ContractService, StandIn
+from prose_lang.syntax import Parsed
 from prose_lang.text import Span, nearest
 from prose_lang.values import ServiceRef, Value
 
@@ -70,7 +71,8 @@ class Linker:
     """The links of one run, or of several with the same services.
 
     `registered` are services by name; they stand in for entries of that name. `adapt` makes a service of a Python
-    callable, `compiled` gives the code of a program. The built-in services come last: every name of the user's wins.
+    callable, `compiled` gives the code of a program, `parsed` the tree of a body. The built-in services come last:
+    every name of the user's wins.
     """
 
     def __init__(
@@ -79,11 +81,13 @@ class Linker:
         registered: Mapping[str, Service],
         adapt: Callable[..., Service],
         compiled: Callable[[Program], Code],
+        parsed: Callable[[Document, Entry], Parsed] = parse_body,
     ) -> None:
         self.loader = loader
         self.registered = registered
         self.adapt = adapt
         self.compiled = compiled
+        self.parsed = parsed
         self.found: list[Diagnostic] = []
         self._programs: dict[Entry, Program] = {}
         self._services: dict[Any, Service] = {}
@@ -144,7 +148,8 @@ class Linker:
             # A function may call itself: while it is looked at, its contract says what it takes.
             stand_in = attrs.evolve(_empty_program(unit), signature=entry_signature(unit.entry))
             self._programs[unit.entry] = stand_in
-            known = analyze(unit.document, unit.entry, Scope(self, unit.document))
+            tree = self.parsed(unit.document, unit.entry)
+            known = analyze(unit.document, unit.entry, Scope(self, unit.document), tree)
             told = tuple(self._explained(item, unit.document) for item in known.diagnostics)
             known = self._programs[unit.entry] = attrs.evolve(known, diagnostics=told)
             self.found.extend(told)

@@ -14,14 +14,14 @@ import attrs
 from prose_lang.diagnostics import CheckError
 from prose_lang.documents.entries import anonymous_entry
 from prose_lang.documents.model import ANY, Document, Fence, Item
-from prose_lang.semantics.check import program_of
+from prose_lang.semantics.check import no_body, program_of
 from prose_lang.semantics.conditions import plan_condition
 from prose_lang.semantics.environment import Nothing
 from prose_lang.semantics.program import ConditionPlan, Program
 from prose_lang.semantics.resolver import Resolver
 from prose_lang.semantics.scopes import Variable
 from prose_lang.syntax import nodes as n
-from prose_lang.syntax import parse, parse_condition
+from prose_lang.syntax import parse_condition
 from prose_lang.text import Source, Span
 
 
@@ -57,10 +57,10 @@ def analyze_condition(source: Source, own: Iterable[str], others: Iterable[str] 
         inputs=tuple(Item(name, Span(0, 0), ANY, "", optional=True) for name in dict.fromkeys(others)),
     )
     document = Document(source, entry.name, entry.kind, MappingProxyType({}), (entry,), (), anonymous=True)
-    resolver = Resolver(document, entry, parse(source, Span(0, 0)), Nothing())
+    resolver = Resolver(document, entry, no_body(source), Nothing())
     for name in dict.fromkeys(own):
         resolver.scope.names[name] = Variable(name, resolver.cell(), "is a given value")
-    condition, found = parse_condition(source, start, end)
+    condition, found = parse_condition(source, start, end, resolver.parse_expression)
     if found:
         raise CheckError.from_diagnostics(found)
     plan_condition(resolver, condition, resolver.addresses.site(condition.span, "condition"), ())

@@ -11,7 +11,8 @@ from prose_lang.semantics.program import Base, Program
 from prose_lang.semantics.resolver import Resolver
 from prose_lang.semantics.signature import Parameter, Signature
 from prose_lang.syntax import Parsed, parse
-from prose_lang.text import Span
+from prose_lang.syntax import nodes as n
+from prose_lang.text import Source, Span
 
 
 def analyze(
@@ -67,8 +68,13 @@ def program_of(resolver: Resolver) -> Program:
 def parse_body(document: Document, entry: Entry) -> Parsed:
     """The tree of an entry's body; an empty one if it has none."""
     if entry.body is None:
-        return parse(document.source, Span(0, 0))
+        return no_body(document.source)
     return parse(document.source, entry.body.span, entry.body.indent)
+
+
+def no_body(source: Source) -> Parsed:
+    """What there is to parse where there is no body."""
+    return Parsed(source, Span(0, 0), n.Body(0, 0, ()), (), (), ())
 
 
 def entry_signature(entry: Entry, bases: tuple[Base, ...] = ()) -> Signature:

@@ -7,7 +7,9 @@ reading resumes at the next line indented no deeper (§9 L9). The trees of all o
 
 from __future__ import annotations
 
+import functools
 import re
+from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -68,16 +70,26 @@ def parse_expression(source: Source, start: int, end: int) -> n.Expression | Non
     return ExpressionParser(source)(start, end)
 
 
-def parse_condition(source: Source, start: int, end: int) -> tuple[n.Condition, tuple[Diagnostic, ...]]:
+def parse_condition(
+    source: Source, start: int, end: int, parser: ExpressionParser | None = None
+) -> tuple[n.Condition, tuple[Diagnostic, ...]]:
     """The condition that a stretch of text is (L30), and what is wrong with the expression that all of it may be.
 
     >>> parse_condition(Source("-", "score >= 0.8"), 0, 12)[0].expression
     Binary(operator='>=', left=Name(id='score'), right=Literal(value=0.8))
     """
     found: list[Diagnostic] = []
-    builder = Builder(source, found.append, ExpressionParser(source))
+    builder = Builder(source, found.append, parser or ExpressionParser(source))
     condition = builder.condition([Token("COND", start, end, source.text[start:end])])
     return condition, tuple(found)
+
+
+@functools.cache
+def _rules() -> tuple[tuple[str, int, Callable[[Builder, Any], Any] | None], ...]:
+    """The productions with the builder's methods in their places; found once, for there are many parsers."""
+    return tuple(
+        (rule.origin, rule.size, getattr(Builder, rule.alias) if rule.alias else None) for rule in table().rules
+    )
 
 
 class _Driver:
@@ -87,13 +99,11 @@ class _Driver:
         self.source = source
         self.builder = builder
         self.table: Table = table()
-        self.rules = [
-            (rule.origin, rule.size, getattr(builder, rule.alias) if rule.alias else None) for rule in self.table.rules
-        ]
+        self.rules = _rules()
 
     def feed(self, token: Token, states: list[int], values: list[Any]) -> dict[str, int] | None:
         """Take one token in. None if it fits, else what the state would have taken."""
-        table_states, rules, kind = self.table.states, self.rules, token.kind
+        table_states, rules, builder, kind = self.table.states, self.rules, self.builder, token.kind
         while True:
             actions = table_states[states[-1]]
             action = actions.get(kind)
@@ -106,14 +116,14 @@ class _Driver:
             origin, size, make = rules[-1 - action]
             if size == 1:
                 if make is not None:
-                    values[-1] = make(values[-1:])
+                    values[-1] = make(builder, values[-1:])
                 states[-1] = table_states[states[-2]][origin]
             else:
                 children = values[-size:]
                 del values[-size:]
                 del states[-size:]
                 assert make is not None, "a production of several symbols has an alias"
-                values.append(make(children))
+                values.append(make(builder, children))
                 states.append(table_states[states[-1]][origin])
             if kind == "$END" and len(values) == 1 and len(states) == 2 and "$END" not in table_states[states[-1]]:
                 return None

@@ -123,15 +123,15 @@ class Deciding:
         """Decide one item."""
         part = self.seen.part(item.path, self.subject)
         statement = read_statement(item.text)
-        if statement is not None and (part.present or statement.existence):
+        if statement is not None and (part.known or statement.existence):
             answer = statement.decide(part.value)
             return self.made(item, answer.holds, "mechanical", answer.reason)
-        if item.path is not None and not part.present and not (part.known and statement is None):
-            if item.negated and not part.known:
-                reason = f"the result has no `{item.path}`, and nothing says that it may have one"
-                return self.undecided(item, Verdict.NOT_EVALUATED, reason)
-            return self.made(item, False, "mechanical", f"there is no `{item.path}`")
-        return await self.by_layers(item)
+        if part.known:
+            return await self.by_layers(item)
+        if item.negated:  # a misspelled path must not pass for what is not there
+            reason = f"the result has no `{item.path}`, and nothing says that it may have one"
+            return self.undecided(item, Verdict.NOT_EVALUATED, reason)
+        return self.made(item, False, "mechanical", f"the result has no `{item.path}`")
 
     async def by_layers(self, item: Expectation) -> Check:
         """The layers of conditions. What is said of a path is a sentence that begins with it."""

@@ -113,17 +113,20 @@ def _run(scenario: Scenario, engine: Engine, judge: Any, strict: bool) -> Scenar
     asked = _JUDGE if _JUDGE in scripted else judge
     names = given_names(scenario, subject.entry, engine, scripted)
 
-    async def play() -> tuple[Outcome, list[Check], tuple[Diagnostic, ...]]:
+    played: list[tuple[Outcome, list[Check], tuple[Diagnostic, ...]]] = []
+
+    async def play() -> None:  # not returned: asyncio may write out what a task gave, and this can be long
         outcome = await engine.outcome_async(subject, names, services=scripted, judge=asked)
         if outcome.status == "invalid" and not expects_an_end(scenario):
-            return outcome, [], tuple(at_the_test(list(outcome.diagnostics), scenario, subject))
-        checks = await _evaluated(scenario, outcome, subject, engine, scripted, asked)
-        return outcome, checks, ()
+            played.append((outcome, [], tuple(at_the_test(list(outcome.diagnostics), scenario, subject))))
+            return
+        played.append((outcome, await _evaluated(scenario, outcome, subject, engine, scripted, asked), ()))
 
-    outcome, checks, faults = run_virtual(play())
+    run_virtual(play())
+    [(outcome, checks, faults)] = played
     if not faults and not checks:
         faults = (_expects_nothing(scenario),)
-    unused = _unused(scripted)
+    unused = _unused(scripted) if not faults else ()
     if strict and not faults:
         checks = _strictly(scenario, outcome, checks, unused)
     verdict = Verdict.BROKEN if faults else worst(check.verdict for check in checks)

@@ -24,10 +24,10 @@ _ERROR_FILE = "__error.md"
 
 
 class Part(NamedTuple):
-    """What a path leads to. `known` tells that its first name is one that the subject may give."""
+    """What a path leads to; null where it leads nowhere. `known` tells that its first name is one that the subject may
+    give."""
 
     value: Value
-    present: bool
     known: bool
 
 
@@ -68,7 +68,7 @@ class Seen:
     def part(self, path: str | None, subject: Pattern) -> Part:
         """What a path leads to; None means the result. A step into what has no such part leads nowhere."""
         if path is None:
-            return Part(self.value, self.value is not None, True)
+            return Part(self.value, True)
         steps = _steps(path)
         name = steps[0]
         if name in self.own:
@@ -76,10 +76,10 @@ class Seen:
         elif name in self.others:
             value = self.others[name]
         else:
-            return Part(None, False, name in _returned(subject))
+            return Part(None, name in _returned(subject))
         for step in steps[1:]:
             value = _into(value, step)
-        return Part(value, value is not None, True)
+        return Part(value, True)
 
 
 def language_path(path: str) -> str:
