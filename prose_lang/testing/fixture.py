@@ -20,6 +20,7 @@ from prose_lang.engine import Engine, Outcome, Pattern
 from prose_lang.handlers import Limits
 from prose_lang.services import Script, ScriptedService, scripted_services
 from prose_lang.testing.clock import run_virtual
+from prose_lang.testing.coverage import Coverage
 from prose_lang.testing.paths import from_here
 from prose_lang.text import nearest
 from prose_lang.values import Value
@@ -33,8 +34,8 @@ _SUFFIX = ".prose.md"
 class Prose:
     """Runs patterns for one test.
 
-    `folder` is where paths start; `services` are registered in every run. The runs so far are in `outcomes`, those that
-    ended in an error included.
+    `folder` is where paths start; `services` are registered in every run; a `coverage` counts what the runs go through.
+    The runs so far are in `outcomes`, those that ended in an error included.
 
     >>> prose = Prose(".")
     >>> outcome = prose.run(
@@ -46,9 +47,16 @@ class Prose:
     ('a first draft', [{'task_brief': 'Say it in one line.'}])
     """
 
-    def __init__(self, folder: str | os.PathLike[str], services: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        services: Mapping[str, Any] | None = None,
+        *,
+        coverage: Coverage | None = None,
+    ) -> None:
         self.folder = Path(folder)
         self.services = dict(services or {})
+        self.coverage = coverage
         self._runs: list[_Ran] = []
         self._allowed: set[str] = set()
         self._all_allowed = False
@@ -183,7 +191,10 @@ class Prose:
             conditions=options.conditions,
             limits=options.limits,
             strict=options.strict,
+            probe=self.coverage,
         )
+        if self.coverage is not None:
+            self.coverage.subject(loaded.document, loaded.entry)
         ran = _Ran(attrs.evolve(loaded, engine=engine), engine, names, scripted)
         self._runs.append(ran)
         return ran

@@ -45,6 +45,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="REF",
         help="service that judges what no rule decides, where a scenario scripts no judge of its own",
     )
+    group.addoption(
+        "--prose-coverage",
+        action="store_true",
+        help="show which statements and outcomes of patterns were reached, by scenarios and by the fixture `prose`",
+    )
     parser.addini(
         "prose_services",
         "Python files (from the folder of this file) or modules whose @service functions *.test.prose.md files and the "
@@ -77,12 +82,20 @@ class ScenarioFile(pytest.File):
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """What was recorded where."""
-    told = terminalreporter.config.stash.get(_RECORDED, [])
-    if told:
-        terminalreporter.section("prose: recorded")
-        for line in told:
-            terminalreporter.line(line)
+    """What was recorded where, and the table of what was reached."""
+    config = terminalreporter.config
+    parts = {"recorded": config.stash.get(_RECORDED, [])}
+    if config.getoption("prose_coverage"):
+        from prose_lang.testing.coverage_table import table_lines
+        from prose_lang.testing.pytest_session import session_coverage
+
+        coverage = session_coverage(config)
+        parts["coverage"] = table_lines(coverage.report()) if coverage is not None else []
+    for name, lines in parts.items():
+        if lines:
+            terminalreporter.section(f"prose: {name}")
+            for line in lines:
+                terminalreporter.line(line)
 
 
 @pytest.fixture
@@ -95,13 +108,13 @@ def prose(request: pytest.FixtureRequest) -> Iterator[Prose]:
     """
     from prose_lang.diagnostics import ProseError
     from prose_lang.testing.fixture import Prose
-    from prose_lang.testing.pytest_services import session_services
+    from prose_lang.testing.pytest_session import session_coverage, session_services
 
     try:
         services = session_services(request.config)
     except ProseError as error:
         pytest.fail(error.render(), pytrace=False)
-    made = Prose(request.path.parent, services)
+    made = Prose(request.path.parent, services, coverage=session_coverage(request.config))
     yield made
     if not request.node.stash.get(_FAILED, False):  # one failure is told once
         left = made.unused_text()

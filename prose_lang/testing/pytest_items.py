@@ -18,19 +18,16 @@ import pytest
 from prose_lang.diagnostics import Diagnostic, ProseError, Severity
 from prose_lang.diagnostics.render import render_all
 from prose_lang.diagnostics.visible import visible
-from prose_lang.engine import Engine
 from prose_lang.testing.checks import Verdict
-from prose_lang.testing.clock import run_virtual
 from prose_lang.testing.files import collect
 from prose_lang.testing.giving import subject_of
 from prose_lang.testing.paths import from_here
 from prose_lang.testing.plugin import ScenarioFile
 from prose_lang.testing.pytest_running import RunningFile
-from prose_lang.testing.pytest_services import session_services
+from prose_lang.testing.pytest_session import session_coverage, session_engine
 from prose_lang.testing.reporting import report_lines
 from prose_lang.testing.running import ScenarioResult
 
-_ENGINE = pytest.StashKey[Engine]()
 _RUNNING = pytest.StashKey[RunningFile]()
 
 
@@ -87,6 +84,9 @@ class ScenarioItem(pytest.Item):
         """Run the scenario; whatever is not a pass leaves as an exception that pytest knows how to count."""
         update = self.config.getoption("prose_update")
         result = self.running.run_and_record(self.number) if update else self.running.run(self.number)
+        coverage = session_coverage(self.config)
+        if coverage is not None and result.subject is not None:
+            coverage.subject(result.subject.document, result.subject.entry)
         if result.verdict is not Verdict.BROKEN:
             for left in result.unused:
                 self.warn(UnusedRepliesWarning(left.said))
@@ -133,17 +133,6 @@ class ScenarioReport:
 
     def __str__(self) -> str:
         return "\n".join(report_lines(self.result))
-
-
-def session_engine(config: pytest.Config) -> Engine:
-    """The engine of a session. Raises ProseError where its services cannot be loaded, or its judge is none."""
-    if _ENGINE not in config.stash:
-        engine = Engine(services=session_services(config))
-        judge = config.getoption("prose_judge")
-        if judge is not None:  # looked up for a text that it is never asked about
-            run_virtual(engine.decide_async("known", {"known": True}, judge=judge))
-        config.stash[_ENGINE] = engine
-    return config.stash[_ENGINE]
 
 
 def summary(result: ScenarioResult) -> str:

@@ -10,6 +10,7 @@ import pytest
 
 import prose_lang
 from prose_lang.testing.clock import run_virtual
+from prose_lang.testing.coverage import Coverage
 from prose_lang.testing.fixture import Prose
 
 PATTERN = """---
@@ -220,3 +221,11 @@ def test_replies_that_are_left_over(at: Prose) -> None:
     assert at.unused == {"writer": 2}
     at.allow_unused()
     assert (at.unused, at.unused_text()) == ({}, None)
+
+
+def test_its_runs_can_be_measured(at: Prose) -> None:
+    measured = Prose(at.folder, coverage=Coverage())
+    measured.run("shout", script={"writer": ["x"]}, topic="tea")
+    assert measured.coverage is not None
+    (file,) = measured.coverage.report().files
+    assert [(entry.name, entry.tally.covered) for entry in file.entries] == [("shout", 2), ("helper", 0)]

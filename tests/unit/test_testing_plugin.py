@@ -39,6 +39,25 @@ return text
 ```
 """
 
+PICK = """---
+name: pick
+kind: pattern
+---
+
+### Requires
+
+- size: number
+
+### Delegation
+
+```prose
+let n = size
+if n > 3:
+  return "many"
+return "few"
+```
+"""
+
 
 def run(pytester: pytest.Pytester, *args: str) -> pytest.RunResult:
     return pytester.runpytest_inprocess(*PLUGIN, *QUICK, *args)
@@ -450,6 +469,33 @@ def test_an_update_of_files_whose_scenarios_are_run_in_turn(scenarios: pytest.Py
     for name in ("shout", "again"):
         found = scenarios.path.joinpath(f"{name}.test.prose.md").read_text(encoding="utf-8")
         assert found == SCENARIOS.replace("value: good morning", "value: hello")
+
+
+# --- coverage --------------------------------------------------------------------------------------------------------
+
+
+def test_coverage_is_that_of_scenarios_and_of_the_fixture(scenarios: pytest.Pytester) -> None:
+    write(scenarios, "pick.prose.md", PICK)
+    write(
+        scenarios,
+        "test_it.py",
+        "def test_it(prose):\n    assert prose.run('pick', size=9).value == 'many'\n"
+        "    prose.run('refine', task_brief='x', script={'refiner': ['a'], 'evaluator': [{'score': 1}]})\n",
+    )
+    done = run(scenarios, "--prose-coverage")
+    done.stdout.fnmatch_lines(
+        [
+            "*= prose: coverage =*",
+            "file            statements  missed  outcomes  missed  covered  missing lines",
+            "pick.prose.md            4       1         2       1      67%  16",
+            "    `n > 3` (line 14): never false",
+            "shout.prose.md           2       0         0       0     100%",
+            "stdlib:refine           11       1         2       1      85%  69",
+            "    `score meets threshold` (line 66): never false",
+            "all                     17       2         4       2      81%",
+        ]
+    )
+    assert "prose: coverage" not in run(scenarios).stdout.str()
 
 
 # --- the session -----------------------------------------------------------------------------------------------------
