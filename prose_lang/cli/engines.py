@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from prose_lang.cli.reading import Reader
-from prose_lang.diagnostics import CheckError
 
 if TYPE_CHECKING:
     from prose_lang.runtime.effects import Service
@@ -15,17 +14,9 @@ if TYPE_CHECKING:
 
 def services_of_files(files: Iterable[str]) -> dict[str, Service]:
     """The services of the files and modules of `--services`, by name. Raises ProseError."""
-    from prose_lang.services import WorkerThreads, load_services_file
+    from prose_lang.services import load_services_files
 
-    threads = WorkerThreads()
-    found: dict[str, Service] = {}
-    origin: dict[str, str] = {}
-    for file in files:
-        for name, service in load_services_file(file, threads=threads).items():
-            if name in found:
-                raise CheckError("P207", f"both {origin[name]} and {file} have a service of the name `{name}`")
-            found[name], origin[name] = service, file
-    return found
+    return dict(load_services_files(files))
 
 
 def script_of_file(file: str | None, reader: Reader) -> Script | None:

@@ -11,16 +11,18 @@ from typing import Any
 
 import attrs
 
+from prose_lang.cli.coverage import Measured, measured
 from prose_lang.cli.engines import services_of_files
 from prose_lang.cli.reading import STDIN, Reader
-from prose_lang.cli.replacing import replace
 from prose_lang.cli.terminal import Terminal
 from prose_lang.diagnostics import Diagnostic, ProseError, Severity, SourceError
 from prose_lang.diagnostics.render import render_all
 from prose_lang.diagnostics.visible import visible
+from prose_lang.documents.replacing import replace
 from prose_lang.engine import Engine
 from prose_lang.testing.checks import Verdict
 from prose_lang.testing.clock import run_virtual
+from prose_lang.testing.coverage import Coverage
 from prose_lang.testing.files import Scenario, TestFile, collect, test_files, test_of
 from prose_lang.testing.recording import Change, record
 from prose_lang.testing.reporting import report_lines
@@ -45,7 +47,15 @@ class Request:
     judge: str | None
     update: bool
     junit: str | None
+    coverage: bool
+    coverage_min: float | None
+    coverage_report: str | None
     form: str
+
+    @property
+    def measured(self) -> bool:
+        """Whether coverage is measured; whoever asks for a part of it asks for it."""
+        return self.coverage or self.coverage_min is not None or self.coverage_report is not None
 
 
 @attrs.define
@@ -59,23 +69,29 @@ class Report:
     left_out: int = 0
     interrupted: bool = False
     seconds: float = 0.0
+    coverage: Measured | None = None
 
     @property
     def exit_status(self) -> int:
-        """130 interrupted, 2 broken or nothing run, 1 failed, 0 all passed or not evaluated."""
+        """130 interrupted, 2 broken or nothing run, 1 failed or too little covered, 0 all passed or not evaluated."""
         verdicts = {result.verdict for result in self.results}
         if self.interrupted:
             return 130
         if self.broken or not self.results or Verdict.BROKEN in verdicts:
             return 2
-        return 1 if Verdict.FAILED in verdicts else 0
+        too_little = self.coverage is not None and self.coverage.shortfall is not None
+        return 1 if Verdict.FAILED in verdicts or too_little else 0
 
 
 def run_tests(request: Request, terminal: Terminal) -> int:
     """Run, show, and give the exit status. Raises ProseError for faults of `--services`, `--judge` and `--junit`."""
     with terminal.only_results():
-        work = _Work(request, terminal, Engine(services=services_of_files(request.services)))
+        coverage = Coverage() if request.measured else None
+        work = _Work(request, terminal, Engine(services=services_of_files(request.services), probe=coverage))
         work.all()
+        if coverage is not None:
+            subjects = (result.subject for result in work.report.results)
+            work.report.coverage = measured(coverage, subjects, request.coverage_min)
         if request.form == "json":
             terminal.write_json(_plain(work.report))
         else:
@@ -83,6 +99,8 @@ def run_tests(request: Request, terminal: Terminal) -> int:
                 terminal.write(block)
         if request.junit is not None:
             _write_junit(request.junit, work.report, terminal)
+        if request.coverage_report is not None and work.report.coverage is not None:
+            work.report.coverage.write_lcov(request.coverage_report)
     return work.report.exit_status
 
 
@@ -230,6 +248,8 @@ def _endings(report: Report, request: Request, terminal: Terminal) -> Iterator[s
         what = "new section with" if change.new else "recorded"
         place = terminal.paint("32", "updated", terminal.out) + f" {visible(file)}:{change.line}"
         yield f"{place} {visible(change.scenario)}: {what} {', '.join(change.keys)}"
+    if report.coverage is not None:
+        yield from report.coverage.blocks(terminal)
     if report.interrupted:
         yield "\ninterrupted"
     if not terminal.quiet or report.exit_status not in (0, 130):
@@ -265,6 +285,7 @@ def _plain(report: Report) -> dict[str, Any]:
             {"file": file, "scenario": change.scenario, "keys": list(change.keys), "new": change.new}
             for file, change in report.updated
         ],
+        **({"coverage": report.coverage.as_json()} if report.coverage is not None else {}),
     }
 
 

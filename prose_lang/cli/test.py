@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import click
 
 from prose_lang.cli.options import talk_options
 from prose_lang.cli.terminal import Terminal
+
+
+class _Percent(click.FloatRange):
+    """A percentage. `nan`, which is a number to Python and in no range, is none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value!r} is not a valid float range.", param, ctx)
+        return number
 
 
 @click.command(short_help="Run the scenarios of test files.")
@@ -19,6 +30,11 @@ from prose_lang.cli.terminal import Terminal
 @click.option("--judge", metavar="REF", help="Service that judges what nothing else decides.")
 @click.option("--update", is_flag=True, help="Record in the files what the scenarios gave where it differs.")
 @click.option("--junit", metavar="FILE", help="Write the results as JUnit XML too.")
+@click.option("--coverage", is_flag=True, help="Show which statements and outcomes the scenarios reached.")
+@click.option(
+    "--coverage-min", metavar="PERCENT", type=_Percent(0, 100), help="Fail if they reached less; implies --coverage."
+)
+@click.option("--coverage-report", metavar="FILE", help="Write them in lcov's format; implies --coverage.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="What is printed.")
 @click.option("--json", "as_json", is_flag=True, help="Same as --format json.")
 @talk_options
@@ -30,12 +46,17 @@ def command(ctx: click.Context, /, paths: tuple[str, ...], as_json: bool, **opti
     folder. Services answer what each scenario scripts, and waiting takes no time. What is expected in plain language
     and no rule decides is put to a judge; without one it is not evaluated, which is told and is not a success.
 
+    Coverage counts the statements that began, and each way that a condition can fall: true and false, the options of
+    a choice. A library pattern counts if it is the subject of a test.
+
     \b
     Examples:
       $ prose test tests/patterns || test $? = 2
       $ prose test -k "first draft" --strict . || test $? = 2
+      $ prose test --coverage --coverage-min 90 . || test $? = 2
 
-    Exit status: 0 all passed, 1 something failed, 2 something is broken or there are no tests, 130 interrupted.
+    Exit status: 0 all passed, 1 something failed or too little was covered, 2 something is broken or there are no
+    tests, 130 interrupted.
     """
     from prose_lang.cli.scenarios import Request, run_tests
 

@@ -40,6 +40,7 @@ from prose_lang.handlers.trace import Observer
 from prose_lang.runtime.activation import Run
 from prose_lang.runtime.compiler.code import Code
 from prose_lang.runtime.compiler.compiler import compile_program
+from prose_lang.runtime.compiler.probe import Probe
 from prose_lang.runtime.deciding import decide
 from prose_lang.runtime.effects import Service
 from prose_lang.runtime.patterns import BoundPattern, whole_place
@@ -60,7 +61,8 @@ class Engine:
     of their own in every run; `judge` answers conditions that no rule decides: a name, a function or a service.
     `conditions` maps the text of a condition (or `NAME: text` for one pattern's) to a predicate over the values it
     names (L30.0). `observers` are told every event. With `trace` off no calls are kept, so that a run of any length
-    needs the same memory. `root` is the project's folder, where it is not to be found from the file.
+    needs the same memory. A `probe` is told which statements the runs go through and how conditions fall (`prose_lang.
+    testing.coverage`). `root` is the project's folder, where it is not to be found from the file.
 
     >>> engine = Engine(services={"shout": lambda text: text.upper()})
     >>> engine.run(engine.loads('call shout\\n  text: "hi"'), {}).value
@@ -80,6 +82,7 @@ class Engine:
         trace: bool = True,
         max_depth: int = 200,
         max_passes: int = 1000,
+        probe: Probe | None = None,
     ) -> None:
         self._threads = WorkerThreads()
         self._adapted: OrderedDict[tuple[Any, str | None], Service] = OrderedDict()
@@ -96,6 +99,7 @@ class Engine:
         self.trace = trace
         self.max_depth = max_depth
         self.max_passes = max_passes
+        self.probe = probe
         self._codes: OrderedDict[Program, Code] = OrderedDict()
         self._links: OrderedDict[Entry, _Linked] = OrderedDict()
         self._trees: OrderedDict[Entry, Parsed] = OrderedDict()
@@ -375,7 +379,7 @@ class Engine:
     def _compiled(self, program: Program) -> Code:
         code = self._codes.get(program)
         if code is None:
-            code = compile_program(program)
+            code = compile_program(program, self.probe)
             self._keep(self._codes, program, code)
         return code
 
