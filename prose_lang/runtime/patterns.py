@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import attrs
+
 from prose_lang.diagnostics import RunError, ServiceError
 from prose_lang.documents.model import Item
 from prose_lang.runtime.activation import Activation, Home, Run
@@ -16,7 +18,7 @@ from prose_lang.runtime.compiler.statements import value_of
 from prose_lang.runtime.effects import Effect, Service
 from prose_lang.runtime.linking import missing_inputs
 from prose_lang.runtime.place import Place
-from prose_lang.semantics import Parameter, Program, Signature
+from prose_lang.semantics import Program, Signature
 from prose_lang.text import Span
 from prose_lang.values import ServiceRef, Value
 
@@ -169,7 +171,7 @@ def _as_slot(value: Value) -> Value:
 def _relaxed(signature: Signature) -> Signature:
     """The signature that callers see. A caller's input of the same name may fill what a call leaves out (L7), so
     nothing is missing before the frame is made."""
-    parameters = tuple(Parameter(parameter.name, False, parameter.type) for parameter in signature.parameters)
+    parameters = tuple(attrs.evolve(parameter, required=False) for parameter in signature.parameters)
     return Signature(parameters, signature.open, signature.outputs, signature.positional)
 
 

@@ -67,11 +67,12 @@ def parse_body(document: Document, entry: Entry) -> Parsed:
 
 def entry_signature(entry: Entry, bases: tuple[Base, ...] = ()) -> Signature:
     """What a call of an entry may bind: slots, inputs and config keys by name, implicit inputs as optional ones."""
-    parameters = [Parameter(slot.name, required=True) for slot in entry.slots]
+    parameters = [Parameter(slot.name, required=True, slot=True) for slot in entry.slots]
     parameters += [
-        Parameter(item.name, required=not (item.optional or item.has_default), type=item.type) for item in entry.inputs
+        Parameter(item.name, required=not (item.optional or item.has_default), type=item.type, item=item)
+        for item in entry.inputs
     ]
-    parameters += [Parameter(item.name, required=False, type=item.type) for item in entry.config]
+    parameters += [Parameter(item.name, required=False, type=item.type, item=item) for item in entry.config]
     known = {parameter.name for parameter in parameters}
     parameters += [
         Parameter(base.name, required=False) for base in bases if base.kind == "implicit" and base.name not in known
