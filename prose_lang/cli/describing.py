@@ -38,7 +38,7 @@ def describe(pattern: Pattern) -> dict[str, Any]:
         "config": [_item(item) for item in entry.config],
         "returns": returned_keys(program) if program is not None and entry.kind == "pattern" else _outputs(pattern),
         "guarantees": [{"section": section, "text": text} for section, text in entry.guarantees],
-        "entries": [other.name for other in document.entries if other is not entry],
+        "entries": [one.name for one in document.entries if one is not entry and not one.is_documentation],
     }
 
 

@@ -12,7 +12,7 @@ from prose_lang.documents.literals import read_choices, read_default
 from prose_lang.documents.model import ANY, MISSING, Item, Type
 from prose_lang.documents.shapes import Shape
 from prose_lang.documents.types import KNOWN, fits
-from prose_lang.values import equal, kind_of, to_json
+from prose_lang.values import a_kind_of, equal, to_json
 
 _NUMBER = Type("number", (("number", False),))
 _BOOLEAN = Type("boolean", (("boolean", False),))
@@ -59,7 +59,7 @@ def misfit(value: Any, item: Item) -> str | None:
     shown = shown if len(shown) <= 60 else shown[:57] + "..."
     if not any(fits(value, declared) for declared in (item.type, *item.other_types)):
         expected = " or ".join(declared.text for declared in (item.type, *item.other_types))
-        return f"is {shown}, {_a(kind_of(value))}, where {expected} is declared"
+        return f"is {shown}, {a_kind_of(value)}, where {expected} is declared"
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         if item.minimum is not None and value < item.minimum:
             return f"is {shown}, less than the minimum of {item.minimum}"
@@ -68,10 +68,6 @@ def misfit(value: Any, item: Item) -> str | None:
     if item.one_of and not any(equal(value, choice) for choice in item.one_of):
         return f"is {shown}, none of {', '.join(to_json(choice) for choice in item.one_of)}"
     return None
-
-
-def _a(kind: str) -> str:
-    return f"an {kind}" if kind[0] in "aeio" else f"a {kind}"
 
 
 def restricts(item: Item) -> bool:

@@ -14,7 +14,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from prose_lang.diagnostics import (
     CheckError,
@@ -32,6 +32,7 @@ from prose_lang.engine.given import Given
 from prose_lang.engine.linker import Linker, Unit
 from prose_lang.engine.outcome import Outcome, status_of
 from prose_lang.engine.pattern import Pattern
+from prose_lang.engine.refusals import kind_refused, model_needed
 from prose_lang.handlers import Limits, Recorder, compose
 from prose_lang.handlers.clock import LoopClock
 from prose_lang.handlers.limits import Limiter
@@ -40,12 +41,15 @@ from prose_lang.runtime.activation import Run
 from prose_lang.runtime.compiler.code import Code
 from prose_lang.runtime.compiler.compiler import compile_program
 from prose_lang.runtime.effects import Service
-from prose_lang.runtime.patterns import BoundPattern, whole_place
+from prose_lang.runtime.patterns import BoundPattern
+from prose_lang.runtime.served import ServedContract
 from prose_lang.semantics import Environment, Program
 from prose_lang.services import Script, WorkerThreads, as_service, parse_reference, scripted_services
 from prose_lang.text import Source
 from prose_lang.values import ServiceRef, TooLarge, Value, handout
 
+#: What a run is of: a program with its slots bound, or a contract with the service that does its work.
+Runnable: TypeAlias = BoundPattern | ServedContract
 #: How many bound patterns and adapted functions an engine keeps.
 _KEPT = 256
 
@@ -204,7 +208,7 @@ class Engine:
         except ProseError as error:
             return ended(status_of(error), error=error)
         except MemoryError:
-            place = whole_place(bound.code.program)
+            place = bound.place
             reason = "the run needs more memory than there is"
             return ended("limited", error=LimitError("P405", reason, source=place.source, span=place.span))
         except asyncio.CancelledError:
@@ -213,9 +217,9 @@ class Engine:
             raise
         return ended("ok", value)
 
-    async def _walk(self, bound: BoundPattern, run: Run, inputs: Mapping[str, Value]) -> Value:
+    async def _walk(self, bound: Runnable, run: Run, inputs: Mapping[str, Value]) -> Value:
         """The run itself, within its wall time."""
-        place = whole_place(bound.code.program)
+        place = bound.place
         seconds = self.limits.seconds
         if seconds is None:
             return written_out(await bound.run(run, inputs, place), bound, place)
@@ -233,7 +237,7 @@ class Engine:
 
     def _prepare(
         self, pattern: Pattern, names: Mapping[str, Any]
-    ) -> tuple[BoundPattern, dict[str, Value], Service | None, tuple[Diagnostic, ...]]:
+    ) -> tuple[Runnable, dict[str, Value], Service | None, tuple[Diagnostic, ...]]:
         """Link, check and bind. Raises CheckError with everything that is wrong."""
         linked = self._linked_kept(pattern)
         key = _key_of(pattern.entry, names)
@@ -246,8 +250,8 @@ class Engine:
         judge = self._judge(binder) if self.judge is not None else None
         if kept is None:
             unit = Unit(pattern.document, pattern.entry)
-            made = linked.linker.unit_service(unit, pattern.entry.name, slots)
-            assert isinstance(made, BoundPattern), "an entry with a body is a bound pattern"
+            service = linked.linker.unit_service(unit, pattern.entry.name, slots)
+            made = service if isinstance(service, BoundPattern) else ServedContract(linked.program, service)
             # The names are kept with it: the key holds identities, which are theirs as long as they live.
             kept = (dict(names), made)
             self._keep(linked.bound, key, kept)
@@ -267,15 +271,13 @@ class Engine:
     def _linked(self, pattern: Pattern, registered: Mapping[str, Service]) -> _Linked:
         entry, document = pattern.entry, pattern.document
         if entry.kind not in FUNCTION_KINDS and entry.kind != "pattern":
-            reason = "is a test" if entry.kind == "test" else f"is a {entry.kind}, which belongs to a standing reactor"
-            raise CheckError("P104", f"`{entry.name}` {reason}; it is not run", source=document.source, span=entry.span)
+            raise kind_refused(document, entry)
         linker = self._checked(pattern, self._new_linker(registered))
         diagnostics = sort_diagnostics(linker.found)
         if linker.errors:
             raise CheckError.from_diagnostics(diagnostics)
-        if entry.body is None:
-            raise CheckError("P410", f"`{entry.name}` is work for a model, and no model is configured",
-                             source=document.source, span=entry.span)  # fmt: skip
+        if entry.body is None and entry.name not in registered:
+            raise model_needed(document, entry)
         return _Linked(linker, linker.program(Unit(document, entry)), tuple(diagnostics), OrderedDict())
 
     def _judge(self, binder: Binder) -> Service:
@@ -327,7 +329,7 @@ class Engine:
         return made
 
 
-def written_out(value: Value, bound: BoundPattern, place: Any) -> Value:
+def written_out(value: Value, bound: Runnable, place: Any) -> Value:
     """The value of a run as its receiver gets it: a copy, with references written as names."""
     try:
         return handout(value)
@@ -346,7 +348,7 @@ class _Linked(NamedTuple):
     linker: Linker
     program: Program
     diagnostics: tuple[Diagnostic, ...]
-    bound: OrderedDict[Any, tuple[Mapping[str, Any], BoundPattern]]
+    bound: OrderedDict[Any, tuple[Mapping[str, Any], Runnable]]
 
 
 def _key_of(entry: Entry, names: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -6,6 +6,7 @@ instances. All faults found are reported together, before anything runs.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -14,7 +15,7 @@ import attrs
 
 from prose_lang.diagnostics import CheckError, Diagnostic, Severity, SourceError
 from prose_lang.documents.loader import Loader
-from prose_lang.documents.model import Document, Entry, Instance
+from prose_lang.documents.model import Document, Entry, Instance, InstanceSlot
 from prose_lang.engine.types import Mismatch, fitted
 from prose_lang.resources import library_names
 from prose_lang.runtime.compiler.code import Code
@@ -26,6 +27,11 @@ from prose_lang.services.builtin import BUILTIN_NAMES, builtin
 from prose_lang.services.stand_in import ContractService, StandIn
 from prose_lang.text import Span, nearest
 from prose_lang.values import ServiceRef, Value
+
+#: What is said of a name that means nothing.
+_MISSING = re.compile(r"`(?P<reference>[^`]+)` does not resolve|there is nothing called `(?P<name>[^`]+)` to call")
+
+_GIVE = "put {name}.prose.md beside this file, or give such a service (--services, --script)"
 
 
 @attrs.frozen(eq=False)
@@ -177,21 +183,31 @@ class Linker:
 
     def _explained(self, item: Diagnostic, document: Document) -> Diagnostic:
         """A diagnostic of a name that is not found, with the reason where looking for it told one."""
+        if item.code not in ("P109", "P202"):
+            return item
         for (name, origin), error in self._refused.items():
-            if origin is document and item.code in ("P109", "P202") and f"`{name}`" in item.message:
+            if origin is document and f"`{name}`" in item.message:
                 return attrs.evolve(item, code=error.code, name="", message=error.message, hint=error.hint)
-        return item
+        missing = _MISSING.fullmatch(item.message) if item.hint is None else None
+        if missing is None:
+            return item
+        if missing["reference"]:
+            return attrs.evolve(item, hint=self.loader.looked_for(missing["reference"], document))
+        return attrs.evolve(item, hint=_GIVE.format(name=missing["name"]))
 
-    def check_instance(self, instance: Instance, document: Document, around: Sequence[Instance]) -> None:
-        """Report what is wrong with an instance and those nested in it, each once."""
+    def check_instance(
+        self, instance: Instance, document: Document, around: Sequence[Instance], name: str = ""
+    ) -> None:
+        """Report what is wrong with an instance and those nested in it, each once. `name` is what it is called, which
+        for one that is nested tells where it stands: `outer.slot[k]`."""
         if instance in self._checked:
             return
         self._checked.add(instance)
         unit = self.unit(instance.pattern, document)
-        where = f"the instance `{instance.name}`"
+        name = instance.name or name
+        where = f"the instance `{name}`"
         if unit is None:
-            close = nearest(instance.pattern, self.loader.names(document))
-            hint = f"did you mean `{close[0]}`?" if close else None
+            hint = self.loader.looked_for(instance.pattern, document)
             self.report("P109", f"{where} is of the pattern `{instance.pattern}`, which is not found",
                         document, instance.pattern_span, hint)  # fmt: skip
             return
@@ -202,32 +218,33 @@ class Linker:
         self.program(unit)
         slots = {slot.name: slot for slot in unit.entry.slots}
         config = {item.name: item for item in unit.entry.config}
-        for name, bound in instance.slots.items():
-            if name not in slots:
-                self._unknown(where, "slot", name, slots, config, document, bound.span)
+        for slot, bound in instance.slots.items():
+            if slot not in slots:
+                self._unknown(where, "slot", slot, slots, config, document, bound.span)
                 continue
-            if bound.listed and len(bound.services) > 1 and not slots[name].many and self._called(unit, name):
-                self.report("P206", f"{where} binds the slot `{name}` to several services, and it takes one",
+            if bound.listed and len(bound.services) > 1 and not slots[slot].many and self._called(unit, slot):
+                self.report("P206", f"{where} binds the slot `{slot}` to several services, and it takes one",
                             document, bound.span)  # fmt: skip
-            for service in bound.services:
+            for number, service in enumerate(bound.services):
                 if isinstance(service, Instance):
-                    self.check_instance(service, document, (*around, instance))
+                    inner = nested_name(name, bound, number)
+                    self.check_instance(service, document, (*around, instance), inner)
                 elif not self.resolves(service, document):
                     close = nearest(service, Scope(self, document).names())
-                    hint = f"did you mean `{close[0]}`?" if close else None
-                    self.report("P202", f"{where} binds `{name}` to `{service}`, which is not found",
+                    hint = f"did you mean `{close[0]}`?" if close else _GIVE.format(name=service)
+                    self.report("P202", f"{where} binds `{slot}` to `{service}`, which is not found",
                                 document, bound.span, hint)  # fmt: skip
                 else:
                     self._nested(service, document, (*around, instance))
-        for name, value in instance.config.items():
-            if name not in config:
-                self._unknown(where, "config key", name, config, slots, document, instance.config_spans[name])
+        for key, value in instance.config.items():
+            if key not in config:
+                self._unknown(where, "config key", key, config, slots, document, instance.config_spans[key])
                 continue
             try:
-                fitted(value, config[name], text=False)
+                fitted(value, config[key], text=False)
             except Mismatch as error:
-                self.report("P211", f"{where} sets `{name}`, which {error}", document, instance.config_spans[name])
-        missing = [f"`{name}`" for name in slots if name not in instance.slots]
+                self.report("P211", f"{where} sets `{key}`, which {error}", document, instance.config_spans[key])
+        missing = [f"`{slot}`" for slot in slots if slot not in instance.slots]
         if missing:
             what = "slot" if len(missing) == 1 else "slots"
             self.report("P203", f"{where} does not bind the {what} {', '.join(missing)}", document, instance.span)
@@ -359,7 +376,8 @@ class Linker:
     ) -> Service:
         """An entry as a service: its body, or work for a model. Only an instance has `config`, and inherits (L7)."""
         if unit.entry.body is None:
-            return ContractService(name, unit.entry)
+            registered = self.registered.get(unit.entry.name)
+            return StandIn(registered, entry_signature(unit.entry)) if registered else ContractService(name, unit.entry)
         program = self.program(unit)
         if program.errors:
             raise CheckError.from_diagnostics(program.diagnostics)
@@ -376,7 +394,7 @@ class Linker:
             references: list[Value] = []
             for number, service in enumerate(bound.services):
                 if isinstance(service, Instance):
-                    inner = f"{name}.{slot}[{number}]" if bound.listed else f"{name}.{slot}"
+                    inner = nested_name(name, bound, number)
                     references.append(ServiceRef(service.name or inner, self.instantiate(service, document, inner)))
                 else:
                     references.append(ServiceRef(service, self.service(service, document)))
@@ -389,6 +407,11 @@ class Linker:
     @property
     def errors(self) -> list[Diagnostic]:
         return [item for item in self.found if item.severity is Severity.ERROR]
+
+
+def nested_name(outer: str, bound: InstanceSlot, number: int) -> str:
+    """What a nested instance without a name of its own is called (L7): `outer.slot`, `outer.slot[k]` in a list."""
+    return f"{outer}.{bound.name}[{number}]" if bound.listed else f"{outer}.{bound.name}"
 
 
 def _empty_program(unit: Unit) -> Program:

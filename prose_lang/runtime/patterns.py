@@ -15,12 +15,13 @@ from prose_lang.documents.model import Item
 from prose_lang.runtime.activation import Activation, Home, Run
 from prose_lang.runtime.compiler.code import Code, Frame
 from prose_lang.runtime.compiler.statements import value_of
+from prose_lang.runtime.completion import Return
 from prose_lang.runtime.effects import Effect, Service
 from prose_lang.runtime.linking import missing_inputs
 from prose_lang.runtime.place import Place
 from prose_lang.semantics import Program, Signature
 from prose_lang.text import Span
-from prose_lang.values import ServiceRef, Value
+from prose_lang.values import ServiceRef, Value, a_kind_of
 
 
 class BoundPattern:
@@ -50,6 +51,7 @@ class BoundPattern:
         self.inherits = inherits
         self.home = Home(code, find)
         self.signature = _relaxed(code.program.signature)
+        self.place = whole_place(code.program)
 
     async def invoke(self, effect: Effect) -> Any:
         """Run the body for one call; its place is that of the call."""
@@ -74,7 +76,7 @@ class BoundPattern:
         completion = step.run(frame)
         if step.waits:
             completion = await completion
-        return self.shaped(value_of(completion), here, place)
+        return self.shaped(completion, here, place)
 
     def frame(self, here: Activation, inputs: Mapping[str, Value], offered: Mapping[str, Value], place: Place) -> Frame:
         frame: Frame = [None] * self.code.cells
@@ -113,12 +115,20 @@ class BoundPattern:
         here.inherited = inherited
         return frame
 
-    def shaped(self, value: Value, here: Activation, place: Place) -> Value:
-        """A function with one declared output gives that value, with several an object that has them all (L33)."""
+    def shaped(self, completion: Any, here: Activation, place: Place) -> Value:
+        """A function with one declared output gives that value, with several an object that has them all (L33).
+
+        What is missing is missing where the body gave its value: at its `return`, else at its last statement.
+        """
+        value = value_of(completion)
         outputs = self.signature.outputs
         if not outputs:
             return value
-        return shaped(value, outputs, self.name, place, here.run.warn)
+        span = completion.span if type(completion) is Return else None
+        if span is None and (body := self.code.program.body) is not None and body.statements:
+            span = body.statements[-1].span
+        given = Place(self.code.program.source, span) if span is not None else place
+        return shaped(value, outputs, self.name, place, here.run.warn, given)
 
 
 def shaped(
@@ -127,8 +137,12 @@ def shaped(
     name: str,
     place: Place,
     warn: Callable[[Place, str, str], None],
+    given: Place | None = None,
 ) -> Value:
-    """What a service with declared outputs gave, as its caller gets it (L33). P404 where outputs are missing."""
+    """What a service with declared outputs gave, as its caller gets it (L33).
+
+    P404 where outputs are missing, at the place where the value was `given` if that is in a text.
+    """
     if len(outputs) == 1:
         key = outputs[0].name
         if isinstance(value, dict) and key in value:
@@ -141,10 +155,12 @@ def shaped(
         return value
     wanted = [item.name for item in outputs if not item.optional]
     if not isinstance(value, dict):
-        raise broken_contract(name, f"it gave no object with {', '.join(wanted)}", place)
+        raise broken_contract(
+            name, f"it gave {a_kind_of(value)}, not an object with {', '.join(wanted)}", given or place
+        )
     missing = [key for key in wanted if key not in value]
     if missing:
-        raise broken_contract(name, f"its result has no {', '.join(missing)}", place)
+        raise broken_contract(name, f"its result has no {', '.join(missing)}", given or place)
     return value
 
 
