@@ -112,7 +112,7 @@ class Loader:
         if close := _hint(reference, self.names(origin)):
             return close
         beside, *source = (f"`{_shown(folder / names[0], origin)}`" for folder in folders if folder.is_dir())
-        return f"it would be {beside}" + "".join(f" or {path}" for path in source)
+        return f"looked for {beside}" + "".join(f" and {path}" for path in source)
 
     def names(self, origin: Document) -> list[str]:
         """The names that resolve in a document, sorted; of files only those in the folders themselves."""

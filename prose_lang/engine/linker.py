@@ -29,7 +29,10 @@ from prose_lang.text import Span, nearest
 from prose_lang.values import ServiceRef, Value
 
 #: What is said of a name that means nothing.
-_MISSING = re.compile(r"`(?P<reference>[^`]+)` does not resolve|there is nothing called `(?P<name>[^`]+)` to call")
+_MISSING = re.compile(
+    r"(?:there is nothing called |Services lists )?`(?P<name>[^`]+)`"
+    r"(?: does not resolve| to call|, and nothing provides it)"
+)
 
 _GIVE = "put {name}.prose.md beside this file, or give such a service (--services, --script)"
 
@@ -183,17 +186,18 @@ class Linker:
 
     def _explained(self, item: Diagnostic, document: Document) -> Diagnostic:
         """A diagnostic of a name that is not found, with the reason where looking for it told one."""
-        if item.code not in ("P109", "P202"):
+        if item.code not in ("P109", "P202") and item.name != "missing-service":
             return item
         for (name, origin), error in self._refused.items():
             if origin is document and f"`{name}`" in item.message:
-                return attrs.evolve(item, code=error.code, name="", message=error.message, hint=error.hint)
-        missing = _MISSING.fullmatch(item.message) if item.hint is None else None
-        if missing is None:
-            return item
-        if missing["reference"]:
-            return attrs.evolve(item, hint=self.loader.looked_for(missing["reference"], document))
-        return attrs.evolve(item, hint=_GIVE.format(name=missing["name"]))
+                return attrs.evolve(item, code=error.code, name="", severity=Severity.ERROR, message=error.message,
+                                    hint=error.hint)  # fmt: skip
+        if missing := _MISSING.fullmatch(item.message):
+            name = missing["name"]
+            if ":" in name or "/" in name:
+                return attrs.evolve(item, hint=self.loader.looked_for(name, document))
+            return attrs.evolve(item, hint=item.hint or _GIVE.format(name=name))
+        return item
 
     def check_instance(
         self, instance: Instance, document: Document, around: Sequence[Instance], name: str = ""

@@ -29,6 +29,8 @@ def analyze(
     resolver = Resolver(document, entry, parsed, environment or Nothing())
     if parsed.body.statements:
         resolver.resolve(parsed.body)
+    if environment is not None:
+        _missing_services(resolver, environment)
     bases = tuple(resolver.bases.values())
     return Program(
         document=document,
@@ -56,6 +58,14 @@ def analyze(
         signature=entry_signature(entry, bases),
         diagnostics=tuple(sort_diagnostics([*parsed.diagnostics, *resolver.diagnostics])),
     )
+
+
+def _missing_services(resolver: Resolver, environment: Environment) -> None:
+    """Services lists what an entry may call (L2): a name that nothing provides is told, also where no body calls it."""
+    for name, span in resolver.entry.service_spans.items():
+        if name not in resolver.unprovided and name not in resolver.bases and environment.signature(name) is None:
+            hint = f"put {name}.prose.md beside this file, or give such a service (--services, --script)"
+            resolver.lint("missing-service", f"Services lists `{name}`, and nothing provides it", span, hint)
 
 
 def parse_body(document: Document, entry: Entry) -> Parsed:
