@@ -27,7 +27,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "check": "Say what is wrong with patterns, and what decides their conditions.",
         "lint": "Say what is probably not meant, and mend what can be mended.",
         "fmt": "Format patterns in the one style.",
-        "list": "List the patterns of the library.",
+        "list": "List the patterns of the library, or of files.",
         "show": "Show what a pattern takes, returns and promises.",
         "ast": "Print the syntax tree of a pattern.",
         "explain": "Explain a diagnostic code or a rule of the linter.",
