@@ -141,6 +141,7 @@ class Linker:
                 attrs.evolve(parameter, required=False) for parameter in own.parameters if parameter.name not in bound
             )
             + tuple(attrs.evolve(parameter, required=False) for parameter in own.parameters if parameter.name in bound),
+            open=own.open,
             outputs=own.outputs,
         )
 
@@ -150,8 +151,10 @@ class Linker:
         """The checked program of an entry with a body; its faults are noted."""
         known = self._programs.get(unit.entry)
         if known is None:
-            # A function may call itself: while it is looked at, its contract says what it takes.
-            stand_in = attrs.evolve(_empty_program(unit), signature=entry_signature(unit.entry))
+            # An entry may call itself: while it is looked at, its contract says what it takes. What the body of a
+            # pattern reads besides is not known yet.
+            declared = attrs.evolve(entry_signature(unit.entry), open=unit.entry.kind == "pattern")
+            stand_in = attrs.evolve(_empty_program(unit), signature=declared)
             self._programs[unit.entry] = stand_in
             known = analyze(unit.document, unit.entry, Scope(self, unit.document))
             told = tuple(self._explained(item, unit.document) for item in known.diagnostics)
@@ -323,7 +326,8 @@ class Linker:
             return StandIn(registered, entry_signature(unit.entry))
         instance = self.instance(name, document)
         if instance is not None:
-            return self.instantiate(instance, document, instance.name)
+            within = next(entry for entry in document.entries if instance in entry.instances)
+            return self.instantiate(instance, document, instance.name, within)
         unit = self.unit(name, document)
         return self.unit_service(unit, name) if unit is not None else self.built_in(name)
 
@@ -376,20 +380,26 @@ class Linker:
         return self.unit_service(Unit(document, entry), entry.name)
 
     def unit_service(
-        self, unit: Unit, name: str, slots: Mapping[str, Value] | None = None, config: Mapping[str, Value] | None = None
+        self,
+        unit: Unit,
+        name: str,
+        slots: Mapping[str, Value] | None = None,
+        config: Mapping[str, Value] | None = None,
+        within: Entry | None = None,
     ) -> Service:
-        """An entry as a service: its body, or work for a model. Only an instance has `config`, and inherits (L7)."""
+        """An entry as a service: its body, or work for a model. Only an instance has `config`, and stands `within` an
+        entry whose inputs it may inherit (L7)."""
         if unit.entry.body is None:
             registered = self.registered.get(unit.entry.name)
             return StandIn(registered, entry_signature(unit.entry)) if registered else ContractService(name, unit.entry)
         program = self.program(unit)
         if program.errors:
             raise CheckError.from_diagnostics(program.diagnostics)
-        find, inherits = self.finder(unit.document), config is not None
-        return BoundPattern(name, self.compiled(program), slots or {}, config or {}, find, inherits=inherits)
+        find = self.finder(unit.document)
+        return BoundPattern(name, self.compiled(program), slots or {}, config or {}, find, within=within)
 
-    def instantiate(self, instance: Instance, document: Document, name: str) -> Service:
-        """An instance as a service; those nested in it are called `outer.slot[k]` (L7)."""
+    def instantiate(self, instance: Instance, document: Document, name: str, within: Entry) -> Service:
+        """An instance as a service; those nested in it are called `outer.slot[k]` (L7). It stands `within` an entry."""
         unit = self.unit(instance.pattern, document)
         assert unit is not None, "instances are checked before they are made"
         slots: dict[str, Value] = {}
@@ -399,14 +409,16 @@ class Linker:
             for number, service in enumerate(bound.services):
                 if isinstance(service, Instance):
                     inner = nested_name(name, bound, number)
-                    references.append(ServiceRef(service.name or inner, self.instantiate(service, document, inner)))
+                    references.append(
+                        ServiceRef(service.name or inner, self.instantiate(service, document, inner, within))
+                    )
                 else:
                     references.append(ServiceRef(service, self.service(service, document)))
             listed = slot in many or (bound.listed and len(references) != 1)
             slots[slot] = references if listed else references[0]
         items = {item.name: item for item in unit.entry.config}
         config = {key: fitted(value, items[key], text=False) for key, value in instance.config.items()}
-        return self.unit_service(unit, name, slots, config)
+        return self.unit_service(unit, name, slots, config, within)
 
     @property
     def errors(self) -> list[Diagnostic]:

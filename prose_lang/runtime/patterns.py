@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from prose_lang.diagnostics import RunError, ServiceError
-from prose_lang.documents.model import Item
+from prose_lang.documents.model import Entry, Item
 from prose_lang.runtime.activation import Activation, Home, Run
 from prose_lang.runtime.compiler.code import Code, Frame
 from prose_lang.runtime.compiler.statements import value_of
@@ -28,8 +28,9 @@ class BoundPattern:
     """A program with some of its names bound.
 
     `slots` hold references, or lists of them; `config` the instance's own settings. What neither binds may be bound
-    by each call, where it is an instance (`inherits`) taken from a same-named input of the entry around it, or
-    defaulted, in this order (L7). Everything else sees what its call binds and nothing more (L32).
+    by each call, where it is an instance taken from a same-named input of the entry around it, or defaulted, in this
+    order (L7). Everything else sees what its call binds and nothing more (L32). `within` is the entry in which an
+    instance stands; None for what is no instance.
     """
 
     composite = True
@@ -42,13 +43,14 @@ class BoundPattern:
         config: Mapping[str, Value],
         find: Callable[[str], Service | None],
         *,
-        inherits: bool = False,
+        within: Entry | None = None,
     ) -> None:
         self.name = name
         self.code = code
         self.slots = slots
         self.config = config
-        self.inherits = inherits
+        self.within = within
+        self.inherits = within is not None
         self.home = Home(code, find)
         self.signature = _relaxed(code.program.signature)
         self.place = whole_place(code.program)
@@ -59,8 +61,17 @@ class BoundPattern:
         place = Place(effect.site.source, effect.site.span)
         order = (*caller.order, *effect.site.order(effect.indices))
         here = caller.below(self.home, f"{effect.address}/", order, place)
-        offered = caller.inherited if self.inherits else {}
-        return await here.descend(self.execute(here, effect.inputs, offered, place))
+        return await here.descend(self.execute(here, effect.inputs, self.offered(caller), place))
+
+    def offered(self, caller: Activation) -> Mapping[str, Value]:
+        """The inputs that an instance may take by name: those of the entry in which it stands.
+
+        Where that entry itself calls it, only its own; where a pattern calls it that it was bound to, what reached that
+        pattern from there as well.
+        """
+        if self.within is None:
+            return {}
+        return caller.own if caller.home.code.program.entry is self.within else caller.inherited
 
     async def run(self, run: Run, inputs: Mapping[str, Value], place: Place) -> Any:
         """Run the body as the whole of a run."""
@@ -82,7 +93,7 @@ class BoundPattern:
         frame: Frame = [None] * self.code.cells
         frame[0] = here
         missing: list[str] = []
-        inherited = dict(offered)  # an instance nested in this one stands in the same entry
+        own: dict[str, Value] = {}
         for base in self.code.program.bases:
             name, item = base.name, base.item
             if base.kind == "slot":
@@ -104,7 +115,7 @@ class BoundPattern:
                     missing.append(name)
             frame[base.cell] = value
             if base.kind != "slot" and base.kind != "config" and value is not None and not _defaulted(item):
-                inherited[name] = value
+                own[name] = value
         if missing:
             unbound = any(base.kind == "slot" and base.name in missing for base in self.code.program.bases)
             hint = "the slots of a pattern are bound by an instance of it: name, pattern and with, under Services"
@@ -112,7 +123,8 @@ class BoundPattern:
         for cell, source in self.code.program.initial:
             frame[cell] = frame[source]
         here.template = frame.copy() if self.code.blocks else frame
-        here.inherited = inherited
+        here.own = own
+        here.inherited = {**offered, **own} if offered else own  # an instance bound to a slot stands further out
         return frame
 
     def shaped(self, completion: Any, here: Activation, place: Place) -> Value:

@@ -438,7 +438,7 @@ def compile_do(c: Compiler, node: n.Do) -> Value:
             (*here.order, *site.order(here.indices)),
             place,
         )
-        below.template, below.inherited = here.template, here.inherited
+        below.template, below.own, below.inherited = here.template, here.own, here.inherited
         frame = here.template.copy()
         frame[0] = below
         for cell, value in zip(block.cells, values, strict=True):
