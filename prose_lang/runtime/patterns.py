@@ -56,11 +56,15 @@ class BoundPattern:
         self.place = whole_place(code.program)
 
     async def invoke(self, effect: Effect) -> Any:
-        """Run the body for one call; its place is that of the call."""
+        """Run the body for one call; its place is that of the call.
+
+        A further attempt makes calls of its own: their addresses say which attempt they belong to (L35).
+        """
         caller: Activation = effect.place
         place = Place(effect.site.source, effect.site.span)
-        order = (*caller.order, *effect.site.order(effect.indices))
-        here = caller.below(self.home, f"{effect.address}/", order, place)
+        order = (*caller.order, *effect.site.order(effect.indices), effect.attempt)
+        again = f".retry[{effect.attempt - 1}]" if effect.attempt > 1 else ""
+        here = caller.below(self.home, f"{effect.address}{again}/", order, place)
         return await here.descend(self.execute(here, effect.inputs, self.offered(caller), place))
 
     def offered(self, caller: Activation) -> Mapping[str, Value]:
