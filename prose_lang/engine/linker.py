@@ -56,7 +56,10 @@ class Scope:
         """What a call of a name may bind; None if it calls nothing."""
         unit = self.linker.unit(name, self.document)
         if name in self.linker.registered:
-            return entry_signature(unit.entry) if unit is not None else self.linker.registered[name].signature
+            # The contract of a function holds for what stands in for it; the slots of a pattern are no part of a call.
+            if unit is not None and unit.entry.kind != "pattern":
+                return entry_signature(unit.entry)
+            return self.linker.registered[name].signature
         instance = self.linker.instance(name, self.document)
         if instance is not None:
             return self.linker.instance_signature(instance, self.document)
