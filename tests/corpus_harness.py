@@ -93,6 +93,7 @@ def load(engine: Engine, data: dict[str, Any], folder: Path) -> tuple[Pattern, i
     if "beside" not in data:
         return engine.loads(text, "example.prose.md"), first
     for name, other in data["beside"].items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(other, encoding="utf-8")
     path = folder / "example.prose.md"
     path.write_text(text, encoding="utf-8", newline="")

@@ -29,7 +29,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "fmt": "Format patterns in the one style.",
         "test": "Run the scenarios of test files.",
         "new": "Write a new pattern with its test.",
-        "list": "List the patterns of the library.",
+        "list": "List the patterns of the library, or of files.",
         "show": "Show what a pattern takes, returns and promises.",
         "ast": "Print the syntax tree of a pattern.",
         "explain": "Explain a diagnostic code or a rule of the linter.",

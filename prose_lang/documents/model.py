@@ -158,6 +158,7 @@ class Entry:
     body: Fence | None
     open_inputs: bool  # no interface section at all: anything may be sent
     service_spans: Mapping[str, Span] = MappingProxyType({})
+    is_documentation: bool = False  # a `##` heading that only divides the text: it opens nothing that is called
 
     def section(self, key: str) -> Section | None:
         """The first section of that name, without case."""

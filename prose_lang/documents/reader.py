@@ -79,10 +79,11 @@ def _inline(drafts: list[Draft], faults: Faults) -> list[Entry]:
         assert draft.name is not None, "inline entries have headings"
         assert draft.heading is not None
         entry = read_entry(draft, draft.name, kind_of_sections(draft), draft.heading, faults)
-        if draft.name in entries:
-            faults.twice("entry", draft.name, draft.heading, entries[draft.name].span)
-        else:
+        known = entries.get(draft.name)
+        if known is None or known.is_documentation:
             entries[draft.name] = entry
+        elif not entry.is_documentation:
+            faults.twice("entry", draft.name, draft.heading, known.span)
     return list(entries.values())
 
 

@@ -15,7 +15,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from prose_lang.diagnostics import (
     CheckError,
@@ -33,6 +33,7 @@ from prose_lang.engine.given import Given
 from prose_lang.engine.linker import Linker, Unit
 from prose_lang.engine.outcome import DecisionRecord, Outcome, status_of, trace_of
 from prose_lang.engine.pattern import Pattern
+from prose_lang.engine.refusals import kind_refused, model_needed
 from prose_lang.handlers import Limits, Recorder, compose
 from prose_lang.handlers.clock import LoopClock
 from prose_lang.handlers.limits import Limiter
@@ -43,13 +44,16 @@ from prose_lang.runtime.compiler.compiler import compile_program
 from prose_lang.runtime.compiler.probe import Probe
 from prose_lang.runtime.deciding import decide
 from prose_lang.runtime.effects import Service
-from prose_lang.runtime.patterns import BoundPattern, whole_place
+from prose_lang.runtime.patterns import BoundPattern
+from prose_lang.runtime.served import ServedContract
 from prose_lang.semantics import Environment, Program, analyze_condition, parse_body
 from prose_lang.services import Script, WorkerThreads, as_service, parse_reference, scripted_services
 from prose_lang.syntax import Parsed
 from prose_lang.text import Source
 from prose_lang.values import ServiceRef, TooLarge, Value, handout
 
+#: What a run is of: a program with its slots bound, or a contract with the service that does its work.
+Runnable: TypeAlias = BoundPattern | ServedContract
 #: How many bound patterns and adapted functions an engine keeps.
 _KEPT = 256
 
@@ -208,7 +212,7 @@ class Engine:
         except ProseError as error:
             return ended(status_of(error), error=error)
         except MemoryError:
-            place = whole_place(bound.code.program)
+            place = bound.place
             reason = "the run needs more memory than there is"
             return ended("limited", error=LimitError("P405", reason, source=place.source, span=place.span))
         except asyncio.CancelledError:
@@ -217,9 +221,9 @@ class Engine:
             raise
         return ended("ok", value)
 
-    async def _walk(self, bound: BoundPattern, run: Run, inputs: Mapping[str, Value]) -> Value:
+    async def _walk(self, bound: Runnable, run: Run, inputs: Mapping[str, Value]) -> Value:
         """The run itself, within its wall time."""
-        place = whole_place(bound.code.program)
+        place = bound.place
         seconds = self.limits.seconds
         if seconds is None:
             return written_out(await bound.run(run, inputs, place), bound, place)
@@ -298,7 +302,7 @@ class Engine:
 
     def _prepare(
         self, pattern: Pattern, names: Mapping[str, Any], services: Mapping[str, Service] | None, judge: Any
-    ) -> tuple[BoundPattern, dict[str, Value], Service | None, tuple[Diagnostic, ...]]:
+    ) -> tuple[Runnable, dict[str, Value], Service | None, tuple[Diagnostic, ...]]:
         """Link, check and bind. Raises CheckError with everything that is wrong."""
         linked = self._linked_kept(pattern, services)
         key = _key_of(pattern.entry, names)
@@ -312,8 +316,8 @@ class Engine:
         asked = self._judge(binder, judge) if judge is not None else None
         if kept is None:
             unit = Unit(pattern.document, pattern.entry)
-            made = linked.linker.unit_service(unit, pattern.entry.name, slots)
-            assert isinstance(made, BoundPattern), "an entry with a body is a bound pattern"
+            service = linked.linker.unit_service(unit, pattern.entry.name, slots)
+            made = service if isinstance(service, BoundPattern) else ServedContract(linked.program, service)
             # The names are kept with it: the key holds identities, which are theirs as long as they live.
             kept = (dict(names), made)
             self._keep(linked.bound, key, kept)
@@ -335,17 +339,13 @@ class Engine:
     def _linked(self, pattern: Pattern, registered: Mapping[str, Service]) -> _Linked:
         entry, document = pattern.entry, pattern.document
         if entry.kind not in FUNCTION_KINDS and entry.kind != "pattern":
-            reason = "is a test" if entry.kind == "test" else f"is a {entry.kind}, which belongs to a standing reactor"
-            hint = "`prose test` runs its scenarios" if entry.kind == "test" else None
-            message = f"`{entry.name}` {reason}; it is not run"
-            raise CheckError("P104", message, source=document.source, span=entry.span, hint=hint)
+            raise kind_refused(document, entry)
         linker = self._checked(pattern, self._new_linker(registered))
         diagnostics = sort_diagnostics(linker.found)
         if linker.errors:
             raise CheckError.from_diagnostics(diagnostics)
-        if entry.body is None:
-            raise CheckError("P410", f"`{entry.name}` is work for a model, and no model is configured",
-                             source=document.source, span=entry.span)  # fmt: skip
+        if entry.body is None and entry.name not in registered:
+            raise model_needed(document, entry)
         return _Linked(linker, linker.program(Unit(document, entry)), tuple(diagnostics), OrderedDict())
 
     def _judge(self, binder: Binder, judge: Any) -> Service:
@@ -405,7 +405,7 @@ class Engine:
         return made
 
 
-def written_out(value: Value, bound: BoundPattern, place: Any) -> Value:
+def written_out(value: Value, bound: Runnable, place: Any) -> Value:
     """The value of a run as its receiver gets it: a copy, with references written as names."""
     try:
         return handout(value)
@@ -424,7 +424,7 @@ class _Linked(NamedTuple):
     linker: Linker
     program: Program
     diagnostics: tuple[Diagnostic, ...]
-    bound: OrderedDict[Any, tuple[Mapping[str, Any], BoundPattern]]
+    bound: OrderedDict[Any, tuple[Mapping[str, Any], Runnable]]
 
 
 def _key_of(entry: Entry, names: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -11,6 +11,7 @@ from prose_lang.linter.rules.dropped_binding import DroppedBinding
 from prose_lang.linter.rules.ignored_fence import IgnoredFence
 from prose_lang.linter.rules.judge_needed import JudgeNeeded
 from prose_lang.linter.rules.lost_value import LostValue
+from prose_lang.linter.rules.missing_service import MissingService
 from prose_lang.linter.rules.placeholder_text import PlaceholderText
 from prose_lang.linter.rules.promised_output_missing import PromisedOutputMissing
 from prose_lang.linter.rules.re_let import ReLet
@@ -35,6 +36,7 @@ _CLASSES: tuple[type[Rule], ...] = (
     IgnoredFence,
     JudgeNeeded,
     LostValue,
+    MissingService,
     PlaceholderText,
     PromisedOutputMissing,
     ReLet,

@@ -46,11 +46,11 @@ class Activation:
     """One body in execution. `indices` are those of the loops and branches that are open, outermost first.
 
     `prefix` is the address of the call that started it, `order` that call's place in program order. `template` is the
-    frame that the bodies of blocks start from, `inherited` the inputs without a default, which nested instances may
-    take by name (L7). `stack` counts the Python frames below it, roughly.
+    frame that the bodies of blocks start from, `own` the inputs without a default, which instances may take by name
+    (L7), `inherited` those and the ones that it was offered itself. `stack` counts the Python frames below it, roughly.
     """
 
-    __slots__ = ("depth", "home", "indices", "inherited", "order", "prefix", "run", "stack", "template")
+    __slots__ = ("depth", "home", "indices", "inherited", "order", "own", "prefix", "run", "stack", "template")
 
     def __init__(
         self,
@@ -70,6 +70,7 @@ class Activation:
         self.depth = depth
         self.stack = stack
         self.template: Frame = []
+        self.own: Mapping[str, Value] = {}
         self.inherited: Mapping[str, Value] = {}
 
     def branch(self, indices: tuple[int, ...], *, fresh: bool = True) -> Activation:
@@ -77,6 +78,7 @@ class Activation:
         stack = self.home.code.weight if fresh else self.stack
         made = Activation(self.run, self.home, self.prefix, self.order, indices, self.depth, stack)
         made.template = self.template
+        made.own = self.own
         made.inherited = self.inherited
         return made
 

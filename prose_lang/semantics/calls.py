@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+from prose_lang.documents.declarations import misfit, takes_text
 from prose_lang.semantics.modifiers import check_call_modifiers
 from prose_lang.semantics.program import CallPlan, Site, Target
 from prose_lang.semantics.signature import Signature
@@ -14,6 +15,8 @@ from prose_lang.text import Span, nearest
 if TYPE_CHECKING:
     from prose_lang.semantics.resolver import Resolver
 
+#: What is not known before the run.
+UNKNOWN = object()
 #: Always modifiers.
 MODIFIERS = ("retry", "backoff", "timeout")
 #: Modifiers unless the callee declares an input of that name.
@@ -66,6 +69,7 @@ def check_positional(
         return
     given = {*names[: len(arguments)], *(name for name, _ in plan.bindings), *plan.words}
     _missing(resolver, plan, signature, given)
+    _check_values(resolver, plan, signature, dict(zip(names, arguments, strict=False)))
 
 
 def _check_bindings(resolver: Resolver, plan: CallPlan, signature: Signature) -> None:
@@ -80,13 +84,49 @@ def _check_bindings(resolver: Resolver, plan: CallPlan, signature: Signature) ->
                     "P210", f"`{plan.target.name}` has no input `{name}`", Span(item.start, item.name_end), hint=hint
                 )
     _missing(resolver, plan, signature, {*(name for name, _ in plan.bindings), *plan.words})
+    bound = {name: item.value for name, item in (*plan.bindings, *plan.words.items()) if item.value is not None}
+    _check_values(resolver, plan, signature, bound)
+
+
+def _check_values(resolver: Resolver, plan: CallPlan, signature: Signature, bound: Mapping[str, n.Node]) -> None:
+    """A value that is written out and cannot be one of the declared input is found before the run (L3)."""
+    for name, node in bound.items():
+        parameter = signature.parameter(name)
+        item = parameter.item if parameter is not None else None
+        if item is None or takes_text(item):
+            continue
+        value = constant(node)
+        if value is not UNKNOWN and (wrong := misfit(value, item)):
+            resolver.report("P211", f"`{name}` of `{plan.target.name}` {wrong}", node)
+
+
+def constant(node: n.Node) -> Any:
+    """The value of an expression that is written out; UNKNOWN where a name, a call or an operator decides it.
+
+    >>> constant(n.ListLiteral(0, 5, (n.Literal(1, 2, 1), n.Unary(3, 5, "-", n.Literal(4, 5, 2)))))
+    [1, -2]
+    """
+    match node:
+        case n.Literal(value=value):
+            return value
+        case n.Unary(operator="-", operand=n.Literal(value=int() | float() as value)) if not isinstance(value, bool):
+            return -value
+        case n.ListLiteral(items=items):
+            found = [constant(item) for item in items]
+            return UNKNOWN if any(one is UNKNOWN for one in found) else found
+        case n.ObjectLiteral(entries=entries):
+            made = {entry.key: constant(entry.value) for entry in entries}
+            return UNKNOWN if any(one is UNKNOWN for one in made.values()) else made
+    return UNKNOWN
 
 
 def _missing(resolver: Resolver, plan: CallPlan, signature: Signature, given: set[str]) -> None:
     missing = [p.name for p in signature.parameters if p.required and p.name not in given]
     if missing and not _has_broken_lines(resolver, plan.site.span):
         words = ", ".join(f"`{name}`" for name in missing)
-        resolver.report("P203", f"the call of `{plan.target.name}` does not give {words}", plan.target.span)
+        slots = any(parameter.slot for parameter in signature.parameters if parameter.name in missing)
+        hint = "an instance binds the slots of a pattern: name, pattern and with, under Services" if slots else None
+        resolver.report("P203", f"the call of `{plan.target.name}` does not give {words}", plan.target.span, hint)
 
 
 def _has_broken_lines(resolver: Resolver, call: Span) -> bool:

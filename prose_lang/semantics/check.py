@@ -30,6 +30,8 @@ def analyze(
     resolver = Resolver(document, entry, parsed, environment or Nothing())
     if parsed.body.statements:
         resolver.resolve(parsed.body)
+    if environment is not None:
+        _missing_services(resolver, environment)
     return program_of(resolver)
 
 
@@ -65,6 +67,14 @@ def program_of(resolver: Resolver) -> Program:
     )
 
 
+def _missing_services(resolver: Resolver, environment: Environment) -> None:
+    """Services lists what an entry may call (L2): a name that nothing provides is told, also where no body calls it."""
+    for name, span in resolver.entry.service_spans.items():
+        if name not in resolver.unprovided and name not in resolver.bases and environment.signature(name) is None:
+            hint = f"put {name}.prose.md beside this file, or give such a service (--services, --script)"
+            resolver.lint("missing-service", f"Services lists `{name}`, and nothing provides it", span, hint)
+
+
 def parse_body(document: Document, entry: Entry) -> Parsed:
     """The tree of an entry's body; an empty one if it has none."""
     if entry.body is None:
@@ -79,11 +89,12 @@ def no_body(source: Source) -> Parsed:
 
 def entry_signature(entry: Entry, bases: tuple[Base, ...] = ()) -> Signature:
     """What a call of an entry may bind: slots, inputs and config keys by name, implicit inputs as optional ones."""
-    parameters = [Parameter(slot.name, required=True) for slot in entry.slots]
+    parameters = [Parameter(slot.name, required=True, slot=True) for slot in entry.slots]
     parameters += [
-        Parameter(item.name, required=not (item.optional or item.has_default), type=item.type) for item in entry.inputs
+        Parameter(item.name, required=not (item.optional or item.has_default), type=item.type, item=item)
+        for item in entry.inputs
     ]
-    parameters += [Parameter(item.name, required=False, type=item.type) for item in entry.config]
+    parameters += [Parameter(item.name, required=False, type=item.type, item=item) for item in entry.config]
     known = {parameter.name for parameter in parameters}
     parameters += [
         Parameter(base.name, required=False) for base in bases if base.kind == "implicit" and base.name not in known

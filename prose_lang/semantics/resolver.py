@@ -33,6 +33,10 @@ _ARITHMETIC = re.compile(r"-\d|\d-")
 _PLACEHOLDER = re.compile(r"(?:the )?(?:number|count|list|array|name) of \w", re.IGNORECASE)
 
 
+#: Maps of an agent whose values are words of their own.
+_SETTINGS = ("permissions", "shape")
+
+
 class Resolver:
     """One walk over one body. The tables it fills become the Program's."""
 
@@ -253,7 +257,7 @@ class Resolver:
             case n.BlockDef(name=name, parameters=parameters, body=body):
                 self.block(name, parameters, body)
             case n.AgentDef(properties=properties):
-                self.properties(properties)
+                self.properties(properties, agent=True)
             case n.Use() | n.Malformed():
                 pass
 
@@ -685,17 +689,20 @@ class Resolver:
             self.unknown_target(node.target)
         self.called.append((node, plan))
 
-    def properties(self, properties: Sequence[n.Property]) -> None:
+    def properties(self, properties: Sequence[n.Property], *, agent: bool = False, within: str = "") -> None:
+        """The properties of a call, or of an `agent`; `within` is the property whose indented map they are. In the
+        permissions and the shape of an agent a bare word is a symbol, as a model's is (`bash: deny`)."""
         seen: set[str] = set()
         for number, item in enumerate(properties):
             if item.name in seen:
                 self.report("P209", f"`{item.name}` is bound twice", Span(item.start, item.name_end))
             seen.add(item.name)
             with self.addresses.inside(f".{item.name}", number):
-                self.properties(item.nested)
+                self.properties(item.nested, agent=agent, within=item.name)
                 if item.value is None:
                     continue
-                if isinstance(item.value, n.Name) and is_symbol(item.name, item.value.id, self.lookup):
+                key = "model" if agent and within in _SETTINGS else item.name
+                if isinstance(item.value, n.Name) and is_symbol(key, item.value.id, self.lookup):
                     continue
                 self.value(item.value, collecting=True)
 
@@ -709,7 +716,7 @@ class Resolver:
             self.expression(node.prompt)
         word = "session" if isinstance(node, n.Session) else "resume"
         self.sites[node] = self.addresses.site(node.span, word)
-        self.properties(node.properties)
+        self.properties(node.properties, agent=True)
 
     def condition(
         self, condition: n.Condition, word: str, labels: tuple[str, ...] = (), *, after: int | None = None

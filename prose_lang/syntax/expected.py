@@ -85,7 +85,7 @@ def describe(
     if outside and token.kind in _STATEMENT_ONLY:
         return Fault("P101", _STATEMENT_ONLY[token.kind], span)
     if "NAME" in expected and "COLON" not in expected and expected <= {
-        "NAME", "STRING", "SESSION", "RESUME", "MALFORMED", "DEDENT"
+        "NAME", "STRING", "SESSION", "RESUME", "MALFORMED", "DEDENT", "PIPE"
     } and "SESSION" in expected:  # fmt: skip
         return Fault("P101", "expected `name: value`", span, "the lines below a call bind its inputs")
     if expected <= {"OPTION", "MALFORMED", "DEDENT"} and "OPTION" in expected:

@@ -176,6 +176,92 @@ def test_show_of_nothing() -> None:
     assert "did you mean `refine`" in result.stderr
 
 
+SYSTEM = """\
+---
+name: report
+kind: system
+---
+
+# Report
+
+### Services
+
+```yaml
+- name: polished
+  pattern: refine
+  with:
+    refiner: {pattern: chain, with: {steps: [writer, {pattern: refine, with: {refiner: writer}}]}}
+    evaluator: editor
+  config: {max_rounds: 2, tone: "dry"}
+- editor
+```
+
+- `writer`: writes
+
+### Errors
+
+- `no-topic`: there is nothing to write about
+
+### Wiring
+
+writer:
+  returns to caller
+
+## Notes
+
+Not an entry.
+
+## writer
+
+## Writing
+
+### Returns
+
+- `text`: an entry in spite of its name
+"""
+
+
+def test_show_of_what_is_called_and_of_sections_that_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "report.prose.md").write_text(SYSTEM)
+    assert prose("show", "report.prose.md").stdout == (
+        "report (system, report.prose.md)\n"
+        "\n"
+        "Services\n"
+        "  editor\n"
+        "  writer\n"
+        "  polished: refine(refiner: chain(steps: [writer, refine(refiner: writer)]), evaluator: editor, "
+        'max_rounds: 2, tone: "dry")\n'
+        "\n"
+        "Other sections Errors, Wiring\n"
+        "\n"
+        "Other entries writer, Writing\n"
+    )
+    described = json.loads(prose("show", "report.prose.md", "--json").stdout)
+    assert (described["services"], described["sections"]) == (["editor", "writer"], ["Errors", "Wiring"])
+    assert described["instances"][0]["with"]["refiner"]["with"]["steps"][1] == {
+        "pattern": "refine", "with": {"refiner": "writer"}, "config": {},
+    }  # fmt: skip
+    assert described["entries"] == ["writer", "Writing"]
+
+
+def test_list_of_files_and_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shown: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "report.prose.md").write_text(SYSTEM)
+    (tmp_path / "src" / "inbox.prose.md").write_text("---\nname: inbox\nkind: gateway\n---\n\nTakes mail. All.\n")
+    result = prose("list", "src", shown)
+    assert result.stdout == (
+        "inbox   gateway  Takes mail.\n"
+        "report  system   Report\n"
+        "shown   pattern  Does a thing.\n"
+    )  # fmt: skip
+    assert [item["kind"] for item in json.loads(prose("list", "src", "--json").stdout)] == ["gateway", "system"]
+    missing = prose("list", "nowhere.prose.md")
+    assert (missing.exit_code, missing.stdout) == (2, "")
+    assert "there is no file `nowhere.prose.md`" in missing.stderr
+
+
 # --- ast -------------------------------------------------------------------------------------------------------------
 
 

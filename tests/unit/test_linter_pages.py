@@ -36,6 +36,8 @@ def example(name: str, section: str) -> str | None:
 def environment(name: str) -> Environment:
     if name == "dropped-binding":
         return Named(author=Signature((Parameter("topic", True),)), twice=Signature(open=True))
+    if name == "missing-service":
+        return Named(writer=Signature((Parameter("topic", True),)))
     return Open()
 
 

@@ -364,6 +364,17 @@ def test_what_is_not_found_in_sections(name: str, sections: str, body: str) -> N
     assert places(found, name) == []
 
 
+def test_services_that_nothing_provides() -> None:
+    services = "### Services\n\n- `author`: writes\n- «`nobody`\n\n```yaml\n- author\n- «no/body\n```\n\n"
+    body = "### Execution\n\n```prose\nreturn call author\n```\n"
+    clean, expected = marked(with_sections(services.replace("«`", "`«") + body, "", "system"))
+    assert places(linted(clean, Named(author=Signature())), "missing-service") == expected
+    called = linted(clean.replace("call author", "call nobody"), Named(author=Signature()))
+    assert places(called, "missing-service") == expected[1:]  # the other one is called, which is P202
+    assert places(linted(clean, Open()), "missing-service") == []
+    assert places(linted(with_sections(services.replace("«", ""), "", "system"), Open()), "missing-service") == []
+
+
 def test_outputs_of_functions() -> None:
     """A function with one output may give it bare; one with several has to give them all (L33)."""
     body = "### Execution\n\n```prose\nreturn { text: 1 }\n```\n"
@@ -489,7 +500,7 @@ def test_bindings_that_are_not_dropped_as_far_as_is_known(before: str, after: st
 def test_every_rule_has_cases() -> None:
     tested = {name for table in (FOUND, SECTIONS_FOUND) for name, cases in table.items() if len(cases) >= 3}
     twins = {name for table in (SILENT, SECTIONS_SILENT) for name, cases in table.items() if len(cases) >= 3}
-    assert tested == twins == set(RULES) - {"dropped-binding", "unused-allow"}
+    assert tested == twins == set(RULES) - {"dropped-binding", "missing-service", "unused-allow"}
 
 
 FIXED = [
