@@ -46,7 +46,7 @@ class Actions(Bodies, abc.ABC):
                 self.parallel(value)
             case n.ParallelFor(variable=variable, index=index, iterable=iterable, modifiers=modifiers, body=body):
                 self.expression(iterable)
-                self.modifiers(modifiers, None)
+                self.modifiers(modifiers, len(iterable.items) if isinstance(iterable, n.ListLiteral) else None)
                 names = [(name, "is a loop variable") for name in (variable, index) if name is not None]
                 self.sites[value] = self.addresses.site(value.span, "parallel")
                 with self.addresses.inside(self.addresses.loop("parallel"), None):
@@ -54,7 +54,7 @@ class Actions(Bodies, abc.ABC):
             case n.ParallelRepeat(count=count, variable=counter, modifiers=modifiers, body=body):
                 self.expression(count)
                 self.count(count)
-                self.modifiers(modifiers, None)
+                self.modifiers(modifiers, _literal_count(count))
                 names = [(counter, "is a loop variable")] if counter is not None else []
                 self.sites[value] = self.addresses.site(value.span, "parallel")
                 with self.addresses.inside(self.addresses.loop("parallel"), None):
@@ -121,6 +121,9 @@ class Actions(Bodies, abc.ABC):
 
     def count(self, expression: n.Expression) -> None:
         """A literal loop count that cannot be one is found before the run (L21)."""
+        if isinstance(expression, (n.ListLiteral, n.ObjectLiteral, n.Text)):
+            self.report("P302", "a loop count is a whole number from 1", expression)
+            return
         if not isinstance(expression, n.Literal):
             return
         value = expression.value
@@ -212,3 +215,9 @@ class Actions(Bodies, abc.ABC):
         for modifier in modifiers:
             self.expression(modifier.value)
         check_modifiers(self.report, modifiers, branches)
+
+
+def _literal_count(count: n.Expression) -> int | None:
+    """How many branches a literal count means; None if it is none, or no whole number."""
+    value = count.value if isinstance(count, n.Literal) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None

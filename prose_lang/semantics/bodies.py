@@ -10,6 +10,7 @@ from prose_lang.semantics.addressing import Addresses
 from prose_lang.semantics.expressions import Expressions
 from prose_lang.semantics.returns import collects_as_tail
 from prose_lang.semantics.scopes import Scope
+from prose_lang.semantics.sessions import check_agent
 from prose_lang.syntax import nodes as n
 
 #: How a text begins that tells a reader which value belongs in its place.
@@ -78,6 +79,8 @@ class Bodies(Expressions, abc.ABC):
                 self.value(value, collecting=True)
                 for name in names:
                     self.declare(name)
+                if isinstance(value, n.Call):
+                    self.taken.append((names, self.calls[value]))
             case n.Assign(name=name, path=path, value=value):
                 self.value(value, collecting=True)
                 for part in path:
@@ -106,6 +109,7 @@ class Bodies(Expressions, abc.ABC):
             case n.BlockDef(name=name, parameters=parameters, body=body):
                 self.block(name, parameters, body)
             case n.AgentDef(properties=properties):
+                check_agent(self, statement)
                 self.properties(properties)
             case n.Use() | n.Malformed():
                 pass

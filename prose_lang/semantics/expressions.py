@@ -27,12 +27,15 @@ class Expressions(Names):
                 for part in parts:
                     if not isinstance(part, str):
                         self.later.append((self.scope, partial(self.interpolation, part)))
-            case n.Member(object=inner):
+            case n.Member(object=inner, name=key):
                 self.expression(inner)
                 self.note_alias(expression)
+                self.config_key(inner, key, expression)
             case n.Index(object=inner, index=index):
                 self.expression(inner)
                 self.expression(index)
+                if isinstance(index, n.Literal) and isinstance(index.value, str):
+                    self.config_key(inner, index.value, expression)
             case n.ListLiteral(items=items):
                 for item in items:
                     self.expression(item)
@@ -57,9 +60,29 @@ class Expressions(Names):
         name = part
         while isinstance(name, n.Member):
             self.note_alias(name)
+            self.config_key(name.object, name.name, name)
             name = name.object
         if isinstance(name, n.Name):
             self.read(name, implicit=False)
+
+    def config_key(self, inner: n.Expression, key: str, whole: n.Expression) -> None:
+        """`config.max_round` where Config has `max_rounds`: it is null in every run (L13, L17)."""
+        if not (isinstance(inner, n.Name) and inner.id == "config" and self.lookup("config") is None):
+            return
+        if not any(base.kind == "config" and base.name == key for base in self.bases.values()):
+            self.no_keys.append((whole, key))
+
+    def report_keys(self) -> None:
+        """Tell of each key that Config does not have, once, where the text reads it first."""
+        keys = [base.name for base in self.bases.values() if base.kind == "config"]
+        first: dict[str, n.Node] = {}
+        for node, key in sorted(self.no_keys, key=lambda found: found[0].start):
+            first.setdefault(key, node)
+        for key, node in first.items():
+            close = self.nearest(key, keys)
+            advice = f"declare it under Config: - `{key}` (default: …): …"
+            hint = f"did you mean `config.{close[0]}`?" if close else advice
+            self.lint("unknown-config-key", f"Config has no key `{key}`; this is always null", node, hint)
 
     def note_alias(self, member: n.Member) -> None:
         """`x.out` may be the single output of the call that set `x` (§9 L13): give `x` a cell to remember that in."""
@@ -72,6 +95,7 @@ class Expressions(Names):
         site = self.addresses.site(node.span, f"call:{target.id}")
         plan = CallPlan(self.target(target), site, (), {}, {})
         self.calls[node] = plan
+        self.called.append((node, plan))
         signature = self.environment.signature(target.id)
         if signature is None and plan.target.slot is None and plan.target.variable is None:
             self.unknown_target(target)

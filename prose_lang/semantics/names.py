@@ -147,10 +147,15 @@ class Names(Walk):
                 "undeclared-input",
                 f"nothing declares `{name.id}`; it is taken as an optional input",
                 name,
-                hint=f"declare it under Requires: {name.id}: string -- (optional) …",
+                hint=self.meant_or(name.id, f"declare it under Requires: {name.id}: string -- (optional) …"),
             )
             return
         self.unknown(name, arithmetic)
+
+    def meant_or(self, name: str, advice: str) -> str:
+        """The name that an undeclared one looks like, before the advice for the case that it is meant."""
+        close = self.nearest(name, chain(self.scope.visible(), (known for known in self.bases if known != name)))
+        return f"did you mean `{close[0]}`? if not, {advice}" if close else advice
 
     def unknown(self, name: n.Name, arithmetic: str | None = None) -> None:
         hint = arithmetic

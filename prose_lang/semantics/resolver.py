@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from prose_lang.semantics.actions import Actions
-from prose_lang.semantics.calls import check_call, plan_call
+from prose_lang.semantics.calls import check_call, check_taken, plan_call
 from prose_lang.semantics.conditions import plan_condition
+from prose_lang.semantics.hoisting import hoist
 from prose_lang.semantics.program import Target
+from prose_lang.semantics.sessions import check_session
 from prose_lang.syntax import nodes as n
-from prose_lang.syntax.visiting import walk
-from prose_lang.text import Span, nearest
+from prose_lang.text import Span
 
 
 class Resolver(Actions):
@@ -25,33 +26,16 @@ class Resolver(Actions):
     def resolve(self, body: n.Body) -> None:
         """Resolve the whole body, then what had to wait for it."""
         self.open_frame(body.statements)
-        self.hoist(body)
+        hoist(self, body)
         self.statements(body.statements, tail=False)
         for scope, task in self.later:
             self.scope = scope
             task()
         for call, plan in self.called:
             check_call(self, call, plan)
-
-    def hoist(self, body: n.Body) -> None:
-        """Blocks, agents and uses are known everywhere, wherever they stand (L28: blocks call each other)."""
-        for statement in walk(body):
-            match statement:
-                case n.BlockDef(name=name):
-                    if name.id in self.blocks:
-                        self.report("P207", f"the block `{name.id}` is defined twice", name)
-                    self.blocks.setdefault(name.id, statement)
-                case n.AgentDef(name=name):
-                    if name.id in self.agents:
-                        self.report("P207", f"the agent `{name.id}` is defined twice", name)
-                    self.agents.setdefault(name.id, statement)
-                case n.Use(alias=alias, reference=reference):
-                    name_text = alias.id if alias else reference.rstrip("/").rsplit("/", 1)[-1]
-                    if name_text in self.uses:
-                        self.report("P207", f"`{name_text}` is declared twice", alias or statement)
-                    self.uses.setdefault(name_text, statement)
-                case _:
-                    pass
+        for names, plan in self.taken:
+            check_taken(self, names, plan)
+        self.report_keys()
 
     def call(self, node: n.Call) -> None:
         if node.arguments is not None:
@@ -87,11 +71,7 @@ class Resolver(Actions):
                 self.value(item.value, collecting=True)
 
     def session(self, node: n.Session | n.Resume) -> None:
-        agent = node.agent
-        if agent is not None and agent.id not in self.agents and agent.id not in self.broken_words:
-            close = nearest(agent.id, self.agents)
-            hint = f"did you mean `{close[0]}`?" if close else f"define it: agent {agent.id}:"
-            self.report("P202", f"there is no agent `{agent.id}`", agent, hint=hint)
+        check_session(self, node)
         if isinstance(node, n.Session) and node.prompt is not None:
             self.expression(node.prompt)
         word = "session" if isinstance(node, n.Session) else "resume"

@@ -7,7 +7,7 @@ What the walk does stands in the classes above it, each a concept of its own:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from prose_lang.diagnostics import Diagnostic, Severity
 from prose_lang.documents.model import Document, Entry
@@ -15,6 +15,7 @@ from prose_lang.semantics.addressing import Addresses
 from prose_lang.semantics.environment import Environment
 from prose_lang.semantics.program import Base, CallPlan, ConditionPlan, Site
 from prose_lang.semantics.scopes import Scope
+from prose_lang.semantics.signature import Signature
 from prose_lang.syntax import ExpressionParser, Parsed
 from prose_lang.syntax import nodes as n
 from prose_lang.text import Span, nearest
@@ -51,7 +52,9 @@ class Walk:
         self.blocks: dict[str, n.BlockDef] = {}
         self.agents: dict[str, n.AgentDef] = {}
         self.uses: dict[str, n.Use] = {}
-        self.called: list[tuple[n.Call, CallPlan]] = []
+        self.called: list[tuple[n.Call | n.Invoke, CallPlan]] = []
+        self.taken: list[tuple[Sequence[n.Name], CallPlan]] = []  # names that take outputs of a call apart
+        self.no_keys: list[tuple[n.Node, str]] = []  # where `config.KEY` is read, and there is no such key
         self.unprovided: set[str] = set()
         self.later: list[tuple[Scope, Callable[[], None]]] = []
         self.loops = [False]  # whether a loop of the body in hand is open, for `break` and `continue`
@@ -88,3 +91,20 @@ class Walk:
 
     def known_names(self) -> list[str]:
         return [*dict.fromkeys([*self.scope.visible(), *self.bases])]
+
+    def signature(self, name: str) -> Signature | None:
+        """What a call of a name outside of the body may bind, also of one that a `use` gives; None if it is unknown."""
+        use = self.uses.get(name)
+        return self.environment.signature(use.reference if use is not None else name)
+
+    def has_broken_lines(self, span: Span) -> bool:
+        """Whether lines of a statement could not be read: in it, or right below it and indented deeper than it."""
+        source = self.source
+        line = source.line_text(source.line_of(span.start))
+        margin = len(line) - len(line.lstrip())
+        return any(
+            (broken.start < span.end and span.start < broken.end)
+            or (broken.start >= span.end and not source.text[span.end : broken.start].strip()
+                and source.position(broken.start).column - 1 > margin)
+            for broken in self.parsed.broken
+        )  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Sequence, Set
 import attrs
 
 from prose_lang.syntax.tokens import KEYWORDS, Token
-from prose_lang.text import Span
+from prose_lang.text import Span, nearest
 
 _SYMBOLS = {
     "LPAR": "(", "TIGHT_LPAR": "(", "RPAR": ")", "LBRACK": "[", "RBRACK": "]", "LBRACE": "{", "RBRACE": "}",
@@ -22,7 +22,19 @@ _STATEMENT_ONLY = {
     "ELIF": "there is no `if` that this `elif` belongs to",
     "CATCH": "there is no `try` that this `catch` belongs to",
     "FINALLY": "there is no `try` that this `finally` belongs to",
+    "OPTION": "there is no `choice` that this `option` belongs to",
 }
+#: What is said of such a line where a line of that kind goes before it.
+_OUT_OF_ORDER = {
+    ("ELSE", "ELSE"): "this `if` has an `else` already",
+    ("ELIF", "ELSE"): "an `elif` stands before the `else`",
+    ("CATCH", "CATCH"): "this `try` has a `catch` already",
+    ("CATCH", "FINALLY"): "a `catch` stands before the `finally`",
+    ("FINALLY", "FINALLY"): "this `try` has a `finally` already",
+}
+_STAGES = ("map", "pmap", "filter", "reduce")
+#: Declarations of older texts, and where they belong now (L3).
+_OLD_DECLARATIONS = {"input": "Requires", "output": "Ensures"}
 _BARE_HEADERS = frozenset({"else", "try", "catch", "finally", "parallel", "loop", "do"})
 _ACTIONS = frozenset(
     {"CALL", "SESSION", "RESUME", "PARALLEL", "REPEAT", "FOR", "LOOP", "DO", "IF", "TRY", "CHOICE"},
@@ -83,7 +95,11 @@ def describe(
         return Fault("P101", "the body of this line must stand on the lines below it, indented", span,
                      "break the line after the colon")  # fmt: skip
     if outside and token.kind in _STATEMENT_ONLY:
-        return Fault("P101", _STATEMENT_ONLY[token.kind], span)
+        before = _line_before(tokens, index)
+        message = _OUT_OF_ORDER.get((token.kind, before), _STATEMENT_ONLY[token.kind])
+        return Fault("P101", message, span)
+    if previous is not None and (found := _told_by_the_word_before(tokens, index, previous, span)):
+        return found
     if "NAME" in expected and "COLON" not in expected and expected <= {
         "NAME", "STRING", "SESSION", "RESUME", "MALFORMED", "DEDENT"
     } and "SESSION" in expected:  # fmt: skip
@@ -103,6 +119,41 @@ def describe(
     if token.kind == "COMMA" and token.start == token.end:
         return Fault("P101", f"a line break does not fit here{wanted}", Span(token.start, token.start))
     return Fault("P101", f"`{shown}` does not fit here{wanted}", span)
+
+
+def _told_by_the_word_before(tokens: Sequence[Token], index: int, previous: Token, span: Span) -> Fault | None:
+    """What the token before tells: a stage that there is not, the names of `reduce`, a declaration of old."""
+    token = tokens[index]
+    if previous.kind == "PIPE" and token.kind == "NAME":
+        close = nearest(token.text, _STAGES, 1)
+        hint = f"did you mean `{close[0]}`?" if close else f"there are {', '.join(_STAGES)}"
+        return Fault("P101", f"`{token.text}` is no stage of a pipeline", span, hint)
+    inside = any(one.kind == "REDUCE" for one in tokens[max(0, index - 4) : index])
+    if inside and token.kind in ("COLON", "RPAR"):
+        return Fault("P101", "a `reduce` names the value so far and the next entry", span, "write | reduce(sum, item):")
+    section = _OLD_DECLARATIONS.get(previous.text)
+    if section is not None and token.kind == "NAME" and _begins_line(tokens, index - 1):
+        whole = Span(previous.start, token.end)
+        message = f"a body declares no {previous.text}s"
+        return Fault("P101", message, whole, f"declare it as an item under ### {section}: - `{token.text}`: …")
+    return None
+
+
+def _begins_line(tokens: Sequence[Token], index: int) -> bool:
+    return index == 0 or tokens[index - 1].kind in ("NEWLINE", "INDENT", "DEDENT")
+
+
+def _line_before(tokens: Sequence[Token], index: int) -> str:
+    """The kind of the first token of the line before this one in the same list of statements; "" if there is none."""
+    depth = 0
+    for at in range(index - 1, -1, -1):
+        kind = tokens[at].kind
+        depth += (kind == "DEDENT") - (kind == "INDENT")
+        if depth < 0:
+            return ""
+        if depth == 0 and kind not in ("NEWLINE", "INDENT", "DEDENT") and _begins_line(tokens, at):
+            return kind
+    return ""
 
 
 def _missing_block(tokens: Sequence[Token], index: int, expected: Set[str], header: int) -> Fault | None:
@@ -130,7 +181,7 @@ def _wanted(expected: Set[str]) -> str:
     """At most a few readable possibilities."""
     if "NUMBER" in expected:
         return "; expected a value"
-    symbols = [f"`{_SYMBOLS[kind]}`" for kind in sorted(expected) if kind in _SYMBOLS]
+    symbols = list(dict.fromkeys(f"`{_SYMBOLS[kind]}`" for kind in sorted(expected) if kind in _SYMBOLS))
     if "NAME" in expected and len(expected) <= 3:
         symbols.insert(0, "a name")
     if "STRING" in expected and len(expected) <= 2:
