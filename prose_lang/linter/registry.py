@@ -14,7 +14,7 @@ from prose_lang.linter.rules.judge_needed import JudgeNeeded
 from prose_lang.linter.rules.lone_backoff import LoneBackoff
 from prose_lang.linter.rules.lost_value import LostValue
 from prose_lang.linter.rules.misfit_binding import MisfitBinding
-from prose_lang.linter.rules.misspelt_name import MisspeltName
+from prose_lang.linter.rules.misspelt_condition import MisspeltCondition
 from prose_lang.linter.rules.placeholder_text import PlaceholderText
 from prose_lang.linter.rules.promised_output_missing import PromisedOutputMissing
 from prose_lang.linter.rules.re_let import ReLet
@@ -46,7 +46,7 @@ _CLASSES: tuple[type[Rule], ...] = (
     LoneBackoff,
     LostValue,
     MisfitBinding,
-    MisspeltName,
+    MisspeltCondition,
     PlaceholderText,
     PromisedOutputMissing,
     ReLet,

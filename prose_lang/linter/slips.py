@@ -1,8 +1,9 @@
-"""Misspelt names in conditions: words that are no names, and send to a judge what would be exact (L15, L30)."""
+"""Slips in conditions: misspelt names and operators, which send to a judge what would be exact (L15, L30)."""
 
 from __future__ import annotations
 
 import re
+from types import MappingProxyType
 from typing import NamedTuple
 
 from prose_lang.conditions import read_rules, root
@@ -14,20 +15,22 @@ from prose_lang.text import Source, nearest
 
 _WORD = re.compile(r"(?<![\w.-])[^\W\d]\w*(?:-+\w+)*")
 _STRING = re.compile(r'"(?:\\.|[^"\\])*"')
+_SIGN = re.compile(r"(?<![=<>!])(?:=>|=<|=|&&|\|\|)(?![=<>])")
+_MEANT = MappingProxyType({"=": "==", "=>": ">=", "=<": "<=", "&&": "and", "||": "or"})
 _ENDINGS = ("s", "es", "d", "ed", "ing", "ly", "er", "'s")
 _LONGEST = 300
 
 
 class Slip(NamedTuple):
-    """A word of a condition, its offset in the condition's text, and the name that it looks like."""
+    """A word or a sign of a condition, its offset in the condition's text, and what it looks like."""
 
     word: str
     start: int
-    name: str
+    meant: str
 
 
 def slip_of(plan: ConditionPlan, program: Program) -> Slip | None:
-    """The first word that, were it the name it looks like, would let the condition be decided without a judge."""
+    """The first word or sign that, were it what it looks like, would let the condition be decided without a judge."""
     if plan.layers != ("judge",) or len(plan.text) > _LONGEST:
         return None
     known = {base.name for base in program.bases} | {name.id for name in program.writes}
@@ -40,6 +43,12 @@ def slip_of(plan: ConditionPlan, program: Program) -> Slip | None:
         for name in nearest(word, known):
             if not _is_form_of(word, name) and _decides(text[:start] + name + text[match.end() :], known, plan):
                 return Slip(word, start, name)
+    signs = [match for match in _SIGN.finditer(text) if not any(a < match.start() < b for a, b in strings)]
+    mended = text
+    for match in reversed(signs):
+        mended = mended[: match.start()] + _MEANT[match[0]] + mended[match.end() :]
+    if signs and _decides(mended, known, plan):
+        return Slip(signs[0][0], signs[0].start(), _MEANT[signs[0][0]])
     return None
 
 

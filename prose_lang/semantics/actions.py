@@ -152,7 +152,9 @@ class Actions(Bodies, abc.ABC):
         if block is None:
             if target.id not in self.broken_words:
                 close = nearest(target.id, self.blocks)
-                hint = f"did you mean `{close[0]}`?" if close else "define it: block name(parameters):"
+                known = ", ".join(f"`{name}`" for name in self.blocks)
+                hint = f"the blocks are {known}" if known else f"define it: block {target.id}(…):"
+                hint = f"did you mean `{close[0]}`?" if close else hint
                 self.report("P202", f"there is no block `{target.id}`", target, hint=hint)
         elif len(node.arguments) != len(block.parameters):
             code = "P203" if len(node.arguments) < len(block.parameters) else "P210"
@@ -165,7 +167,8 @@ class Actions(Bodies, abc.ABC):
         seen: dict[str, n.Name] = {}
         for name in published(node.branches):
             if name.id in seen:
-                self.report("P204", f"two branches set `{name.id}`; which one is meant?", name)
+                self.report("P204", f"two branches set `{name.id}`; which one is meant?", name,
+                            hint="give each branch a name of its own")  # fmt: skip
             seen.setdefault(name.id, name)
         for index, branch in enumerate(node.branches.statements):
             with self.addresses.inside(f".parallel[{index}]", index):

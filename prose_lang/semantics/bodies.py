@@ -82,11 +82,15 @@ class Bodies(Expressions, abc.ABC):
                 if isinstance(value, n.Call):
                     self.taken.append((names, self.calls[value]))
             case n.Assign(name=name, path=path, value=value):
+                unknown = self.lookup(name.id) is None
+                if unknown:
+                    self.write(name, "assign")  # told before its value reads the same name
                 self.value(value, collecting=True)
                 for part in path:
                     if not isinstance(part, str):
                         self.expression(part)
-                self.write(name, "assign")
+                if not unknown:
+                    self.write(name, "assign")
             case n.Evaluate(value=value):
                 collecting = tail and isinstance(value, (n.Repeat, n.For)) and collects_as_tail(value)
                 self.value(value, collecting=collecting)

@@ -111,4 +111,6 @@ def _missing(resolver: Resolver, plan: CallPlan, signature: Signature, given: se
     missing = [p.name for p in signature.parameters if p.required and p.name not in given]
     if missing and not resolver.has_broken_lines(plan.site.span):
         words = ", ".join(f"`{name}`" for name in missing)
-        resolver.report("P203", f"the call of `{plan.target.name}` does not give {words}", plan.target.span)
+        hint = f"bind it below the call: {missing[0]}: …" if len(missing) == 1 else "bind them below the call"
+        message = f"the call of `{plan.target.name}` does not give {words}"
+        resolver.report("P203", message, plan.target.span, hint=hint)

@@ -128,6 +128,9 @@ class Expressions(Names):
         hint = "did you mean " + " or ".join(f"`{one}`" for one in close) + "?" if close else None
         if hint is None and name.id in self.blocks:
             hint = f"`{name.id}` is a block: do {name.id}(…)"
+        slots = [f"`{base.name}`" for base in self.bases.values() if base.kind == "slot"]
+        if hint is None and 0 < len(slots) <= 8:
+            hint = f"the slots are {', '.join(slots)}" if len(slots) > 1 else f"the slot is {slots[0]}"
         self.report("P202", f"there is nothing called `{name.id}` to call", name, hint=hint)
 
     def names_resolve(self, expression: n.Expression) -> bool:

@@ -18,17 +18,22 @@ def hoist(walk: Walk, body: n.Body) -> None:
         match statement:
             case n.BlockDef(name=name):
                 if name.id in walk.blocks:
-                    walk.report("P207", f"the block `{name.id}` is defined twice", name)
+                    _twice(walk, "block", name, walk.blocks[name.id])
                 walk.blocks.setdefault(name.id, statement)
             case n.AgentDef(name=name):
                 if name.id in walk.agents:
-                    walk.report("P207", f"the agent `{name.id}` is defined twice", name)
+                    _twice(walk, "agent", name, walk.agents[name.id])
                 walk.agents.setdefault(name.id, statement)
             case n.Use():
                 _use(walk, statement)
             case _:
                 pass
     _collisions(walk, {"agent": walk.agents, "`use`": walk.uses})
+
+
+def _twice(walk: Walk, what: str, name: n.Name, first: n.Node) -> None:
+    line = walk.source.position(first.start).line
+    walk.report("P207", f"the {what} `{name.id}` is defined twice", name, hint=f"it is defined first on line {line}")
 
 
 def _use(walk: Walk, statement: n.Use) -> None:
@@ -45,7 +50,7 @@ def _use(walk: Walk, statement: n.Use) -> None:
         return
     walk.uses[name] = statement
     if walk.environment.signature(reference) is None:
-        close = walk.nearest(reference, walk.environment.names())
+        close = walk.nearest(name, walk.environment.names())
         hint = f"did you mean `{close[0]}`?" if close else None
         walk.report("P109", f"`{reference}` does not resolve", statement, hint=hint)
 

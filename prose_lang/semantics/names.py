@@ -80,7 +80,9 @@ class Names(Walk):
             return
         variable, own = found
         if variable.read_only:
-            self.report("P208", f"`{name.id}` {variable.read_only} and is read-only", name)
+            constant = variable.read_only == "is a constant"
+            hint = "declare it with `let` if it is to change" if constant else "take another name for what changes"
+            self.report("P208", f"`{name.id}` {variable.read_only} and is read-only", name, hint=hint)
         elif not own:
             self.report(
                 "P205",
@@ -117,6 +119,8 @@ class Names(Walk):
         )
         self.report("P201", f"nothing declares `{name.id}`", name, hint=hint)
         self.writes[name] = self.cell()
+        # What reads it further down, or assigns it again, is not another fault.
+        self.scope.own_frame().names.setdefault(name.id, Variable(name.id, self.writes[name]))
 
     def lookup(self, name: str) -> int | None:
         """The cell that a name is read from, or None."""

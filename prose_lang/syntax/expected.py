@@ -43,13 +43,17 @@ _ACTIONS = frozenset(
 
 @attrs.frozen
 class Fault:
-    """What is said of a token that does not fit. `at_header` blames the line before, which lacks its body."""
+    """What is said of a token that does not fit.
+
+    `at_header` blames the line before, which lacks its body; `lacks_handler` tells that this is a `try` alone.
+    """
 
     code: str
     message: str
     span: Span
     hint: str | None = None
     at_header: bool = False
+    lacks_handler: bool = False
 
 
 def describe(
@@ -67,7 +71,8 @@ def describe(
     token = tokens[index]
     previous = tokens[index - 1] if index else None
     recording = header is not None and tokens[header].kind in ("RECORD", "APPEND")
-    wanted = "; expected `in` and the name of a list" if recording and "INTO" in expected else _wanted(expected)
+    word = "to" if recording and header is not None and tokens[header].kind == "APPEND" else "in"
+    wanted = f"; expected `{word}` and the name of a list" if recording and "INTO" in expected else _wanted(expected)
     if outside and header is not None:
         fault = _missing_block(tokens, index, expected, header)
         if fault is not None:
@@ -80,6 +85,8 @@ def describe(
                      "indent it like the line above it")  # fmt: skip
     if token.kind == "NEWLINE" or token.kind == "$END":
         end = previous.end if previous else token.start
+        if expected == {"COLON"} and previous is not None and previous.text in _BARE_HEADERS:
+            return Fault("P101", f"expected `:` at the end of this `{previous.text}`", Span(end, end))
         if expected == {"COLON"} and index > 1 and tokens[index - 2].kind in ("INDENT", "NEWLINE", "DEDENT"):
             return Fault("P101", "expected `name: value`", Span(tokens[index - 1].start, end))
         if "COLON" in expected and "NEWLINE" not in expected:
@@ -98,6 +105,9 @@ def describe(
         before = _line_before(tokens, index)
         message = _OUT_OF_ORDER.get((token.kind, before), _STATEMENT_ONLY[token.kind])
         return Fault("P101", message, span)
+    if expected == {"COLON"} and previous is not None and _begins_line(tokens, index - 1):
+        return Fault("P101", f"expected `:` after `{previous.text}`", span,
+                     f"lines below a call are `name: value`: {previous.text}: {token.text}")  # fmt: skip
     if previous is not None and (found := _told_by_the_word_before(tokens, index, previous, span)):
         return found
     if "NAME" in expected and "COLON" not in expected and expected <= {
@@ -118,7 +128,9 @@ def describe(
     shown = token.text or {"INDENT": "this indentation", "DEDENT": "the end of the block"}.get(token.kind, token.kind)
     if token.kind == "COMMA" and token.start == token.end:
         return Fault("P101", f"a line break does not fit here{wanted}", Span(token.start, token.start))
-    return Fault("P101", f"`{shown}` does not fit here{wanted}", span)
+    entries = "COMMA" in expected and not expected.isdisjoint({"RBRACK", "RBRACE", "RPAR"}) and token.kind != "COLON"
+    hint = "separate entries with a comma" if entries and not wanted else None
+    return Fault("P101", f"`{shown}` does not fit here{wanted}", span, hint)
 
 
 def _told_by_the_word_before(tokens: Sequence[Token], index: int, previous: Token, span: Span) -> Fault | None:
@@ -131,6 +143,8 @@ def _told_by_the_word_before(tokens: Sequence[Token], index: int, previous: Toke
     inside = any(one.kind == "REDUCE" for one in tokens[max(0, index - 4) : index])
     if inside and token.kind in ("COLON", "RPAR"):
         return Fault("P101", "a `reduce` names the value so far and the next entry", span, "write | reduce(sum, item):")
+    if token.text == "times" and any(one.kind == "REPEAT" for one in tokens[max(0, index - 8) : index]):
+        return Fault("P101", "`times` does not fit here; the count stands alone", span, "write repeat N:")
     section = _OLD_DECLARATIONS.get(previous.text)
     if section is not None and token.kind == "NAME" and _begins_line(tokens, index - 1):
         whole = Span(previous.start, token.end)
@@ -165,7 +179,11 @@ def _missing_block(tokens: Sequence[Token], index: int, expected: Set[str], head
         return Fault("P101", f"expected {what} below, indented deeper than this one", Span(first.start, last.end),
                      at_header=True)  # fmt: skip
     if "CATCH" in expected and "FINALLY" in expected and first.kind == "TRY":
-        return Fault("P101", "a `try` needs a `catch` or a `finally`", Span(first.start, first.end), at_header=True)
+        after = next((token for token in tokens[index:] if token.kind != "DEDENT"), first)
+        is_stray = after.kind in ("CATCH", "FINALLY")
+        stray = f"the `{after.text}` that follows is not indented like it" if is_stray else None
+        return Fault("P101", "a `try` needs a `catch` or a `finally`", Span(first.start, first.end), stray,
+                     at_header=True, lacks_handler=True)  # fmt: skip
     return None
 
 

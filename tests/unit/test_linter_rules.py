@@ -65,7 +65,9 @@ FOUND: dict[str, list[tuple[str, str]]] = {
         ("slots: w", 'let x = call w\n  a: 1\n  «backoff: "exponential"\n  timeout: 3\nreturn x'),
         ("", 'agent a:\n  prompt: "x"\nsession: a\n  «backoff: linear\nreturn session "y"\n  «backoff: linear'),
     ],
-    "misspelt-name": [
+    "misspelt-condition": [
+        ("slots: w", 'let x = call w\nif x.ok «= "a = b":\n  return 1\nreturn x'),
+        ("slots: w", "let x = call w\nloop while x.n «=> 3 && x.n =< 5 (max: 2):\n  x = call w\nreturn x"),
         ("slots: w", "let score = call w\nif «scroe >= 3:\n  return 1\nreturn score"),
         ("slots: w; config: bar=3", "let s = call w\nif s.score meets «baar:\n  return 1\nreturn s"),
         ("slots: w, critic", "let x = call w\nloop until «critc accepts x (max: 3):\n  x = call critic\nreturn x"),
@@ -158,7 +160,7 @@ SILENT: dict[str, list[tuple[str, str]]] = {
         ("slots: w", "return call w\n  backoff: none"),
         ("", 'agent a:\n  retry: 2\nreturn session: a\n  prompt: "x"\n  backoff: linear'),
     ],
-    "misspelt-name": [
+    "misspelt-condition": [
         ("slots: w", "let results = call w\nif results include failures:\n  return 1\nreturn results"),
         ("slots: w", "let failure = call w\nlet x = failure\nif x include failures:\n  return failure\nreturn x"),
         ("slots: w", "let state = call w\nif the stage is final and nothing is left:\n  return 1\nreturn state"),

@@ -44,7 +44,7 @@ from prose_lang.text import Source
         ),
         ("let x = 1 +\n", "expected a value after `+`", None),
         ("let x = 1 < y < 3\n", "comparisons do not chain", "write `a < b and b < c`"),
-        ("let x = [1 2]\n", "`2` does not fit here", None),
+        ("let x = [1 2]\n", "`2` does not fit here", "separate entries with a comma"),
         ("record x\n", "this line ends too early; expected `in` and the name of a list", None),
         ("record x in\n", "this line ends too early; expected a name", None),
         ("let x = y = 3\n", "`=` does not fit here", "compare with `==`; assign with `name = value` on a line"),

@@ -1,4 +1,4 @@
-"""The rule `misspelt-name`."""
+"""The rule `misspelt-condition`."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from prose_lang.linter.subject import Subject
 from prose_lang.text import Span
 
 
-class MisspeltName(Rule):
+class MisspeltCondition(Rule):
     """
     ## What it does
 
-    A condition goes to a judge only because a word in it is no name here, and is spelt almost like one.
+    A condition goes to a judge only because a word in it is no name here, and is spelt almost like one; or because it
+    compares with `=`, `=>`, `&&` or `||`, which are no operators.
 
     ## Why
 
     A condition whose names all mean something is exact; with an unknown word it is plain language, for a judge (L15,
     L30). So a slip of the pen turns `score meets threshold` into a question that is asked again and again, or ends the
-    run in P403. Told only where the condition would be decided without a judge if the word were the name.
+    run in P403. Told only where the condition would be decided without a judge if it were spelt as it seems meant.
 
     ## Example
 
@@ -53,7 +54,7 @@ class MisspeltName(Rule):
     ```
     """
 
-    name = "misspelt-name"
+    name = "misspelt-condition"
     whole = True
 
     def find(self, subject: Subject) -> Iterator[Finding]:
@@ -62,5 +63,7 @@ class MisspeltName(Rule):
             if slip is not None:
                 start = condition.start + slip.start
                 message = f"nothing is called `{slip.word}` here, so a judge is asked what this condition means"
+                if not slip.word[0].isalpha():
+                    message = f"`{slip.word}` is no operator, so a judge is asked what this condition means"
                 span = Span(start, start + len(slip.word))
-                yield self.at(subject, span, message, f"did you mean `{slip.name}`?")
+                yield self.at(subject, span, message, f"did you mean `{slip.meant}`?")
