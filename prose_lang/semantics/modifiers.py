@@ -75,6 +75,6 @@ def check_call_modifiers(report: Report, modifiers: Mapping[str, n.Property]) ->
             literal = value.value
             number = isinstance(literal, (int, float)) and not isinstance(literal, bool)
             if name == "retry" and not (number and literal >= 0 and literal == int(literal)):
-                report("P212", "`retry` is a whole number: how many further attempts", value, None)
+                report("P212", "`retry` is a whole number: how many further attempts", value, "write retry: 3")
             elif name == "timeout" and not (number and literal > 0):
-                report("P212", "`timeout` is a number of seconds above 0", value, None)
+                report("P212", "`timeout` is a number of seconds above 0", value, "write timeout: 30")

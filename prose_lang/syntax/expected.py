@@ -103,8 +103,11 @@ def describe(
                      "break the line after the colon")  # fmt: skip
     if outside and token.kind in _STATEMENT_ONLY:
         before = _line_before(tokens, index)
-        message = _OUT_OF_ORDER.get((token.kind, before), _STATEMENT_ONLY[token.kind])
-        return Fault("P101", message, span)
+        message = _OUT_OF_ORDER.get((token.kind, before))
+        owner = {"ELSE": "if", "ELIF": "if", "OPTION": "choice"}.get(token.kind, "try")
+        where = "below" if owner == "choice" else "right below the body of"
+        hint = None if message else f"it stands {where} its `{owner}`" + (", indented like it" * (owner != "choice"))
+        return Fault("P101", message or _STATEMENT_ONLY[token.kind], span, hint)
     if expected == {"COLON"} and previous is not None and _begins_line(tokens, index - 1):
         return Fault("P101", f"expected `:` after `{previous.text}`", span,
                      f"lines below a call are `name: value`: {previous.text}: {token.text}")  # fmt: skip
@@ -119,6 +122,8 @@ def describe(
     if token.kind in _ACTIONS and "NAME" in expected:
         return Fault("P101", f"a `{token.text}` cannot stand inside an expression or a header", span,
                      f"bind it first: let x = {token.text} …")  # fmt: skip
+    if token.kind == "EQEQ" and expected == {"EQ"}:
+        return Fault("P101", "`==` compares, and does not set a variable", span, "write a single `=`")
     if token.kind == "EQ":
         return Fault("P101", "`=` does not fit here", span, "compare with `==`; assign with `name = value` on a line")
     if token.kind in _COMPARISONS and "AND" in expected:
@@ -181,7 +186,7 @@ def _missing_block(tokens: Sequence[Token], index: int, expected: Set[str], head
     if "CATCH" in expected and "FINALLY" in expected and first.kind == "TRY":
         after = next((token for token in tokens[index:] if token.kind != "DEDENT"), first)
         is_stray = after.kind in ("CATCH", "FINALLY")
-        stray = f"the `{after.text}` that follows is not indented like it" if is_stray else None
+        stray = f"the `{after.text}` that follows is not indented like it" if is_stray else "add catch as problem:"
         return Fault("P101", "a `try` needs a `catch` or a `finally`", Span(first.start, first.end), stray,
                      at_header=True, lacks_handler=True)  # fmt: skip
     return None
