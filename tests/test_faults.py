@@ -1,4 +1,4 @@
-"""The corpus of faults: whole files with one fault each, what is said of it, and a sound twin. See tests/corpus/README.md.
+"""The corpus of faults: whole files with one fault each, and what is said of it. See tests/corpus/README.md.
 
 `PROSE_RENEW=1 pytest tests/test_faults.py` writes the expected texts anew; read the difference before you commit it.
 """

@@ -57,7 +57,7 @@ class JudgeNeeded(Rule):
 
     def find(self, subject: Subject) -> Iterator[Finding]:
         for condition, plan in subject.program.conditions.items():
-            if plan.layers != ("judge",) or slip_of(plan, subject.program) is not None:
+            if plan.layers != ("judge",) or slip_of(plan) is not None:
                 continue  # a misspelt name is told as such
             if plan.labels:
                 message = "a judge chooses among these options each time"

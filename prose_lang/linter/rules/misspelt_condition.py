@@ -14,8 +14,9 @@ class MisspeltCondition(Rule):
     """
     ## What it does
 
-    A condition goes to a judge only because a word in it is no name here, and is spelt almost like one; or because it
-    compares with `=`, `=>`, `&&` or `||`, which are no operators.
+    A condition goes to a judge only because a word in it is no name here: one that is spelt almost like a name, or one
+    that a field is read of (`draft.score`), or that an operator compares; or because it compares with `=`, `=>`, `&&`
+    or `||`, which are no operators.
 
     ## Why
 
@@ -59,11 +60,12 @@ class MisspeltCondition(Rule):
 
     def find(self, subject: Subject) -> Iterator[Finding]:
         for condition, plan in subject.program.conditions.items():
-            slip = slip_of(plan, subject.program)
+            slip = slip_of(plan)
             if slip is not None:
                 start = condition.start + slip.start
                 message = f"nothing is called `{slip.word}` here, so a judge is asked what this condition means"
                 if not slip.word[0].isalpha():
                     message = f"`{slip.word}` is no operator, so a judge is asked what this condition means"
+                hint = f"did you mean `{slip.meant}`?" if slip.meant else f"set it before: let {slip.word} = …"
                 span = Span(start, start + len(slip.word))
-                yield self.at(subject, span, message, f"did you mean `{slip.meant}`?")
+                yield self.at(subject, span, message, hint)
