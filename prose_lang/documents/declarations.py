@@ -39,7 +39,10 @@ def make_item(shape: Shape, faults: Faults) -> Item:
         maximum=attributes.maximum,
         one_of=one_of,
     )
-    if attributes.default and (fault := misfit(default, item)):
+    if item.minimum is not None and item.maximum is not None and item.minimum > item.maximum:
+        bounds = f"the minimum of {item.minimum:g} is more than the maximum of {item.maximum:g}"
+        faults.error("P107", f"`{item.name}`: {bounds}", item.span)
+    elif attributes.default and (fault := misfit(default, item)):
         faults.error("P211", f"the default of `{item.name}` {fault}", shape.flow.span(*attributes.default))
     return item
 

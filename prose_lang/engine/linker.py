@@ -179,9 +179,7 @@ class Linker:
                 continue
             use = program.uses.get(name)
             if use is not None:
-                name = use.reference
-                if not self.resolves(name, unit.document):
-                    self.report("P109", f"`{name}` does not resolve", unit.document, use.span)
+                name = use.reference  # one that does not resolve has been reported where it stands
             instance = self.instance(name, unit.document)
             if instance is not None:
                 self.check_instance(instance, unit.document, ())

@@ -34,13 +34,10 @@ def plan_call(target: Target, site: Site, properties: Sequence[n.Property]) -> C
     return CallPlan(target, site, tuple(bindings.items()), modifiers, words)
 
 
-def check_call(resolver: Resolver, call: n.Call, plan: CallPlan) -> None:
+def check_call(resolver: Resolver, call: n.Call | n.Invoke, plan: CallPlan) -> None:
     """Check a call against what is known of its callee. What a slot is bound to is known only when it runs."""
     check_call_modifiers(resolver.report, plan.modifiers)
-    target = plan.target
-    if target.slot is not None or target.variable is not None or not target.static:
-        return
-    signature = resolver.environment.signature(target.name)
+    target, signature = plan.target, known_signature(resolver, plan)
     if signature is None:
         return
     for name in MODIFIERS:
@@ -58,16 +55,44 @@ def check_call(resolver: Resolver, call: n.Call, plan: CallPlan) -> None:
         _check_bindings(resolver, plan, signature)
 
 
+def known_signature(resolver: Resolver, plan: CallPlan) -> Signature | None:
+    """The signature of what a call reaches, if that is known before a run."""
+    target = plan.target
+    if target.slot is not None or target.variable is not None or not target.static:
+        return None
+    return resolver.signature(target.name)
+
+
+def check_taken(resolver: Resolver, names: Sequence[n.Name], plan: CallPlan) -> None:
+    """`let { a, b } = call f`: each name is an output of `f`, if `f` declares its outputs (L33)."""
+    signature = known_signature(resolver, plan)
+    if signature is None or not signature.outputs:
+        return
+    outputs = [item.name for item in signature.outputs]
+    for name in names:
+        if name.id not in outputs:
+            close = resolver.nearest(name.id, outputs)
+            hint = f"did you mean `{close[0]}`?" if close else f"it gives {', '.join(outputs)}"
+            resolver.lint("unknown-output", f"`{plan.target.name}` has no output `{name.id}`", name, hint=hint)
+
+
 def check_positional(
     resolver: Resolver, node: n.Node, arguments: Sequence[n.Expression], plan: CallPlan, signature: Signature
 ) -> None:
     """`f(a, b)`: arguments bind to the declared inputs in their order (L13a)."""
     names = signature.names
+    if signature.open and not names:
+        return  # nothing is known of it
     if len(arguments) > len(names):
         wanted = ", ".join(names) or "nothing"
         resolver.report("P210", f"`{plan.target.name}` takes {wanted}; {len(arguments)} values given", node)
         return
-    given = {*names[: len(arguments)], *(name for name, _ in plan.bindings), *plan.words}
+    by_position = names[: len(arguments)]
+    for name, item in (*plan.bindings, *plan.words.items()):
+        if name in by_position:
+            message = f"`{name}` is bound twice: the value in brackets is its value already"
+            resolver.report("P209", message, Span(item.start, item.name_end))
+    given = {*by_position, *(name for name, _ in plan.bindings), *plan.words}
     _missing(resolver, plan, signature, given)
     _check_values(resolver, plan, signature, dict(zip(names, arguments, strict=False)))
 
@@ -122,21 +147,10 @@ def constant(node: n.Node) -> Any:
 
 def _missing(resolver: Resolver, plan: CallPlan, signature: Signature, given: set[str]) -> None:
     missing = [p.name for p in signature.parameters if p.required and p.name not in given]
-    if missing and not _has_broken_lines(resolver, plan.site.span):
+    if missing and not resolver.has_broken_lines(plan.site.span):
         words = ", ".join(f"`{name}`" for name in missing)
         slots = any(parameter.slot for parameter in signature.parameters if parameter.name in missing)
-        hint = "an instance binds the slots of a pattern: name, pattern and with, under Services" if slots else None
+        hint = f"bind it below the call: {missing[0]}: …" if len(missing) == 1 else "bind them below the call"
+        if slots:
+            hint = "an instance binds the slots of a pattern: name, pattern and with, under Services"
         resolver.report("P203", f"the call of `{plan.target.name}` does not give {words}", plan.target.span, hint)
-
-
-def _has_broken_lines(resolver: Resolver, call: Span) -> bool:
-    """Whether lines of a call could not be read: in it, or right below it and indented deeper than its own line."""
-    source = resolver.source
-    line = source.line_text(source.line_of(call.start))
-    margin = len(line) - len(line.lstrip())
-    return any(
-        (span.start < call.end and call.start < span.end)
-        or (span.start >= call.end and not source.text[call.end : span.start].strip()
-            and source.position(span.start).column - 1 > margin)
-        for span in resolver.parsed.broken
-    )  # fmt: skip

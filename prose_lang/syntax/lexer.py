@@ -36,6 +36,8 @@ _SCAN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _INDENT = re.compile(r"[ \t]*")
+#: The indentation of lines that hold more than a comment.
+_INDENTED = re.compile(r"(?m)^( +)[^ \t\r\n#]")
 _REST_OF_LINE = re.compile(r"[^\r\n]*")
 _LINE_BREAK = re.compile(r"\r\n|\n|\r")
 _KEY_AHEAD = re.compile(r"[ \t]*:")
@@ -183,13 +185,18 @@ class _Lexer:
             return resume
 
     def column(self, line: int, first: int) -> int:
-        """The column of the first word of a line; a tab is reported and counted as a step to a multiple of 4."""
+        """The column of the first word of a line; a tab is reported and counted as a step."""
         indentation = self.text[line:first]
         if "\t" not in indentation:
             return max(0, first - line - self.base)
         tab = line + indentation.index("\t")
         self.report("P111", "there is a tab in the indentation", tab, tab + 1, hint="indent with spaces only")
-        return max(0, len(indentation.expandtabs(4)) - self.base)
+        return max(0, len(indentation.expandtabs(self.step())) - self.base)
+
+    def step(self) -> int:
+        """How far the lines of this text are indented at a time: what a tab is taken for, so that one is one fault."""
+        found = _INDENTED.findall(self.text, self.start, self.end)
+        return min((len(spaces) - self.base for spaces in found if len(spaces) > self.base), default=4)
 
     def after_line(self, position: int) -> int:
         match = _LINE_BREAK.search(self.text, position, self.end)

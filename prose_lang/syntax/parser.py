@@ -60,7 +60,10 @@ def parse(source: Source, span: Span | None = None, indent: int = 0) -> Parsed:
     body = run.program()
     if body is None:
         body = n.Body(span.start, span.start, ())
-    found = sort_diagnostics([*lexed.diagnostics, *run.diagnostics])
+    uneven = {item.span.start for item in lexed.diagnostics if item.code == "P111" and item.span is not None}
+    # A line that is indented like none around it may stand in a place where it does not fit: that is one fault.
+    told = [item for item in run.diagnostics if item.span is None or item.span.start not in uneven]
+    found = sort_diagnostics([*lexed.diagnostics, *told])
     broken = [Span(token.start, token.end) for token in lexed.tokens if token.kind == "MALFORMED"]
     return Parsed(source, span, body, tuple(lexed.tokens), tuple(found), tuple(broken + run.broken))
 
@@ -164,6 +167,8 @@ class _Run(_Driver):
         self.line_starts = line_starts
         self.diagnostics: list[Diagnostic] = []
         self.broken: list[Span] = []
+        self.told: set[int] = set()  # tokens whose fault is part of one that has been told
+        self.strays: list[int] = []  # each `catch` and `finally` that stands below no `try`
         super().__init__(source, Builder(source, self.diagnostics.append, ExpressionParser(source)))
 
     def program(self) -> n.Body | None:
@@ -194,11 +199,15 @@ class _Run(_Driver):
                 depth += (token.kind == "INDENT") - (token.kind == "DEDENT")
                 index += 1
                 continue
+            if token.kind in ("DEDENT", "$END"):
+                while len(lines) > 1 and lines[-1][3] > depth:
+                    lines.pop()  # the block that ends here has been read; the line that lacks something is around it
             outside = at_start or token.kind in ("DEDENT", "INDENT", "$END")
             header = previous if at_start else (lines[-1] if lines else None)
             kinds = frozenset(symbol for symbol in expected if symbol.isupper())  # terminals, no productions
             fault = describe(stream, index, kinds, outside, header[0] if header else None)
-            self.diagnostics.append(Diagnostic(fault.code, fault.message, self.source, fault.span, hint=fault.hint))
+            if not self.is_told(index, token, fault, header):
+                self.diagnostics.append(Diagnostic(fault.code, fault.message, self.source, fault.span, hint=fault.hint))
             if len(self.diagnostics) >= MAX_FAULTS or not lines:
                 break
             back, resume = self.recovery(fault, index, lines, header)
@@ -215,6 +224,20 @@ class _Run(_Driver):
         else:
             return values[0] if values and isinstance(values[0], n.Body) else None
         return self.salvage(states, values)
+
+    def is_told(self, index: int, token: Token, fault: Fault, header: Any) -> bool:
+        """Whether a fault is the other half of one that has been told: a `catch` that is indented unlike its `try`."""
+        if index in self.told:
+            return True
+        if token.kind in ("CATCH", "FINALLY") and fault.code == "P101":
+            self.strays.append(index)
+        elif fault.lacks_handler and header is not None:
+            if any(header[0] < stray < index for stray in self.strays):
+                return True
+            after = next((at for at in range(index, len(self.tokens)) if self.tokens[at].kind != "DEDENT"), index)
+            if after < len(self.tokens) and self.tokens[after].kind in ("CATCH", "FINALLY"):
+                self.told.add(after)
+        return False
 
     def salvage(self, states: list[int], values: list[Any]) -> n.Body | None:
         """The statements that had been read at the outermost level when reading was given up."""
