@@ -29,6 +29,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "fmt": "Format patterns in the one style.",
         "list": "List the patterns of the library.",
         "show": "Show what a pattern takes, returns and promises.",
+        "graph": "Draw how a pattern flows.",
         "ast": "Print the syntax tree of a pattern.",
         "explain": "Explain a diagnostic code or a rule of the linter.",
         "doctor": "Say what is installed and configured.",

@@ -128,7 +128,7 @@ class Engine:
         return self._new_linker(self.services).program(Unit(pattern.document, pattern.entry))
 
     def checked(self, pattern: Pattern) -> Linker:
-        """What links the names of a pattern without errors, for tools that look at it. Raises CheckError with all faults."""
+        """What links a pattern's names, for tools that look at it. Raises CheckError with all faults of the file."""
         linker = self._checked(pattern, self._new_linker(self.services))
         if linker.errors:
             raise CheckError.from_diagnostics(sort_diagnostics(linker.found))
