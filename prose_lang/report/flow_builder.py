@@ -17,6 +17,7 @@ from prose_lang.engine.linker import Unit
 from prose_lang.report.callees import Callees
 from prose_lang.report.flow import Column, Edge, Flow, Fork, Frame, Ladder, Part, Step, first_steps
 from prose_lang.report.known import Bodied, Listed, Meaning, Plain, Reached
+from prose_lang.report.meanings import Meanings, given
 from prose_lang.report.wording import Wording, clipped
 from prose_lang.semantics import Program
 from prose_lang.syntax import nodes as n
@@ -59,13 +60,16 @@ class _Drawing:
         self.edges: list[Edge] = []
         self.used: dict[tuple[Unit, str], tuple[Bodied, list[str]]] = {}
         self.counts = {"n": 0, "f": 0}
+        self.slots: tuple[str, ...] = ()  # of the program that is drawn, not of those it calls
 
     def flow(self, program: Program) -> Flow:
         assert program.body is not None
+        self.slots = tuple(slot.name for slot in program.entry.slots)
         names = [base.name for base in program.bases if base.kind in ("input", "config", "implicit")]
         start = Step(self.id("n"), "start", (program.entry.name, *([clipped(", ".join(names), 80)] if names else [])),
                      program.source.position(program.body.start).line)  # fmt: skip
-        builder = _Builder(self, program)
+        meanings = Meanings(program, {base.name: given(base) for base in program.bases}, self.callees)
+        builder = _Builder(self, meanings)
         parts, out = builder.sequence(program.body.statements, (Loose(start.id),))
         parts = (start, *parts)
         if out:
@@ -79,8 +83,7 @@ class _Drawing:
             callee, users = list(self.used.values())[done]
             done += 1
             definitions += self.callee(callee, users)
-        slots = tuple(slot.name for slot in program.entry.slots)
-        return Flow(program.entry.name, parts, tuple(definitions), tuple(self.edges), slots)
+        return Flow(program.entry.name, parts, tuple(definitions), tuple(dict.fromkeys(self.edges)), self.slots)
 
     def id(self, letter: str) -> str:
         self.counts[letter] += 1
@@ -90,10 +93,6 @@ class _Drawing:
         """Note that a step calls an entry with a body."""
         if self.nested:
             self.used.setdefault((callee.unit, callee.instance), (callee, []))[1].append(step.id)
-            for meaning in callee.slots.values():
-                for inner in _services(meaning):
-                    if isinstance(inner, Bodied):
-                        self.used.setdefault((inner.unit, inner.instance), (inner, []))
 
     def callee(self, callee: Bodied, users: list[str]) -> Iterator[Frame]:
         """The frames of a nested program: its body, and its blocks."""
@@ -107,7 +106,7 @@ class _Drawing:
             ]
             given += [f"{key} = {clipped(str(value), 30)}" for key, value in callee.config.items()]
             label = f"{callee.instance}: instance of {callee.unit.entry.name} ({', '.join(given)})"
-        builder = _Builder(self, program, own=False)
+        builder = _Builder(self, Meanings(program, callee.slots, self.callees))
         frame = builder.definition("nested", label, program.body)
         for user in users:
             self.edges += [Edge(user, target, "", "uses") for target in first_steps(frame)]
@@ -126,13 +125,13 @@ def _services(meaning: Meaning) -> tuple[Plain | Bodied, ...]:
 
 
 class _Builder:
-    """The flow of one program's statements. Slots are told apart only in the program that is drawn (`own`)."""
+    """The flow of one program's statements."""
 
-    def __init__(self, drawing: _Drawing, program: Program, *, own: bool = True) -> None:
+    def __init__(self, drawing: _Drawing, meanings: Meanings) -> None:
         self.drawing = drawing
-        self.program = program
-        self.words = Wording(program, drawing.callees, drawing.ceiling)
-        self.own = own
+        self.program = meanings.program
+        self.meanings = meanings
+        self.words = Wording(meanings, drawing.ceiling)
         self.breaks: list[Loose] = []
         self.again: list[Loose] = []
         self.returns: list[Loose] | None = None  # None at the end of which there is nothing more
@@ -323,14 +322,13 @@ class _Builder:
 
     def call(self, node: n.Call | n.Invoke, loose: Sequence[Loose], into: str) -> Step:
         plan = self.program.calls[node]
-        target = plan.target
-        slot = target.name if self.own and target.slot is not None and not target.shadowed else None
-        made = self.step("call", self.words.call(plan, into), node, loose, slot)
-        use = self.program.uses.get(target.name)
-        name = use.reference if use is not None else target.name
-        callee = self.drawing.callees.named(name, self.program.document) if target.static else None
-        if isinstance(callee, Bodied):
-            self.drawing.use(callee, made)
+        callees = self.meanings.called(plan)
+        slots = [callee.name for callee in callees if isinstance(callee, Plain) and callee.kind == "slot"]
+        own = [slot for slot in slots if slot in self.drawing.slots] if len(slots) == len(callees) else []
+        made = self.step("call", self.words.call(plan, into), node, loose, own[0] if own else None)
+        for callee in callees:
+            if isinstance(callee, Bodied):
+                self.drawing.use(callee, made)
         return made
 
     # --- decisions ---------------------------------------------------------------------------------------------------
@@ -385,7 +383,11 @@ class _Builder:
             column, last = self.column("", node.cleanup.statements, tuple(through))
             frames.append(Frame(self.drawing.id("f"), "finally", "finally", (column,)))
             ends = list(last) if ends else []
-        return Built((Frame(self.drawing.id("f"), "try", "", (Column("", tuple(frames), bool(ends)),)),), tuple(ends))
+        parts = {"try": node.body, "catch": node.handler, "finally": node.cleanup}
+        label = ", ".join(word for word, part in parts.items() if part is not None)
+        return Built(
+            (Frame(self.drawing.id("f"), "try", label, (Column("", tuple(frames), bool(ends)),)),), tuple(ends)
+        )
 
     # --- loops -------------------------------------------------------------------------------------------------------
 

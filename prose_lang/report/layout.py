@@ -134,8 +134,9 @@ def stacked(parts: Sequence[Part]) -> Area:
     y = 0.0
     for number, area in enumerate(areas):
         if number:
-            if areas[number - 1].goes_on:
-                label = "on error" if _kind(parts[number]) == "catch" else ""
+            kind = _kind(parts[number])
+            if areas[number - 1].goes_on or kind == "finally":
+                label = {"catch": "on error", "finally": "in any case"}.get(kind, "")
                 label = "yes" if _kind(parts[number - 1]) == "decision" else label
                 points = ((width / 2, y), (width / 2, y + GAP))
                 # A ladder has a line of its own to its first decision.

@@ -226,7 +226,11 @@ class Meanings:
         held = self._held(target.variable) if target.variable is not None else ()
         if target.slot is not None:
             bound = self.bases.get(self._cells.get(target.slot, ""), UNKNOWN)
-            slot = bound.callees if isinstance(bound, Reached) else (Plain("slot", target.name),)
+            slot: tuple[Callee, ...] = (Plain("slot", target.name),)
+            if isinstance(bound, Reached):
+                slot = bound.callees
+            elif not isinstance(bound, Listed):  # of a nested pattern: which service it is only its call tells
+                slot = (Plain("variable", f"{self.program.entry.name}.{target.name}"),)
             if not target.shadowed:
                 return slot
             return held if target.variable is not None and self._certainly_held(target.variable) else (*held, *slot)

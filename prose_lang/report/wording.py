@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from prose_lang.report.callees import Callees
 from prose_lang.report.known import Bodied, Plain
-from prose_lang.semantics import CallPlan, ConditionPlan, Program
+from prose_lang.report.meanings import Meanings
+from prose_lang.semantics import CallPlan, ConditionPlan
 from prose_lang.services.builtin import BUILTIN_NAMES
 from prose_lang.syntax import nodes as n
 
@@ -17,9 +17,9 @@ MAX_TEXT = 160
 class Wording:
     """Words for the nodes of one program. `ceiling` is how many passes a loop without `max` may have."""
 
-    def __init__(self, program: Program, callees: Callees, ceiling: int) -> None:
-        self.program = program
-        self.callees = callees
+    def __init__(self, meanings: Meanings, ceiling: int) -> None:
+        self.program = meanings.program
+        self.meanings = meanings
         self.ceiling = ceiling
 
     def text(self, node: n.Node, most: int = MAX_TEXT) -> str:
@@ -28,7 +28,9 @@ class Wording:
 
     def call(self, plan: CallPlan, into: str) -> tuple[str, ...]:
         """What a call says: its target, what that is, where the result goes, and its retries."""
-        lines = [f"call {plan.target.name}", self.bound_to(plan)]
+        name = plan.target.name
+        # What goes by the name that is called need not be told twice.
+        lines = [f"call {name}", self.bound_to(plan).removesuffix(f" {name}").removesuffix(":")]
         retry = plan.modifiers.get("retry")
         if retry is not None and retry.value is not None:
             lines.append(f"retry {self.text(retry.value, 30)}")
@@ -38,28 +40,29 @@ class Wording:
 
     def bound_to(self, plan: CallPlan) -> str:
         """What the target of a call is (L17)."""
-        target = plan.target
-        if target.slot is not None and not target.shadowed:
-            return "slot"
-        use = self.program.uses.get(target.name)
-        found = self.callees.named(use.reference if use is not None else target.name, self.program.document)
-        by_name = self._kind(found, target.name)
-        if target.variable is None:
-            return by_name
-        return "service held by a variable" if found is None else f"{by_name}, or held by the variable"
+        kinds = dict.fromkeys(self._kind(callee) for callee in self.meanings.called(plan))
+        said = " or ".join(list(kinds)[:3]) + (" or another" if len(kinds) > 3 else "")
+        if plan.target.slot is not None and not plan.target.shadowed:
+            names = dict.fromkeys(callee.name for callee in self.meanings.called(plan))
+            return said if said.startswith("slot ") else f"slot, bound to {' or '.join(names)}"
+        return f"one of the {said}" if said.startswith("slot ") else said
 
-    def _kind(self, found: Plain | Bodied | None, name: str) -> str:
+    def _kind(self, found: Plain | Bodied) -> str:
         match found:
             case Bodied(instance="", unit=unit):
-                return f"{unit.entry.kind} with a body"
+                return f"{unit.entry.kind} {unit.entry.name}"
             case Bodied(unit=unit):
                 return f"instance of {unit.entry.name}"
-            case Plain(kind="entry"):
-                return "entry, work for a model"
-            case Plain() if name in BUILTIN_NAMES and name not in self.callees.linker.registered:
-                return "built-in service"
-            case _:
-                return "registered service"
+            case Plain(kind="entry", name=name):
+                return f"work for a model: {name}"
+            case Plain(kind="slot", name=name):
+                return f"slot {name}"
+            case Plain(kind="variable"):
+                return "service held by a variable"
+            case Plain(name=name) if name in BUILTIN_NAMES and name not in self.meanings.callees.linker.registered:
+                return f"built-in service {name}"
+            case Plain(name=name):
+                return f"registered service {name}"
 
     def session(self, node: n.Session | n.Resume, into: str) -> tuple[str, ...]:
         word = "session" if isinstance(node, n.Session) else "resume"
