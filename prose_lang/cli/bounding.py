@@ -93,10 +93,10 @@ def bound_lines(pattern: Pattern, bounds: CallBounds, values: Mapping[str, Any],
     rows += [("attempts", bounds.attempts, "with retries")] if bounds.attempts != bounds.total else []
     rows.append(("judge", bounds.judge, "" if bounds.judge.high.constant == 0 else "decisions"))
     cells = [(visible(name), visible(str(bound)), _numbers(bound, used), visible(note)) for name, bound, note in rows]
-    widths = [max(width_of(row[column]) for row in cells) for column in range(3)]
+    widths = [max(width_of(row[column]) for row in cells) for column in range(4)]
     for row in cells:
-        padded = (text + " " * (width - width_of(text)) for text, width in zip(row[:3], widths, strict=True))
-        yield f"  {'  '.join((*padded, row[3]))}".rstrip()
+        padded = [text + " " * (width - width_of(text)) for text, width in zip(row, widths, strict=True) if width]
+        yield f"  {'  '.join(padded)}".rstrip()
     yield ""
     shown = ", ".join(f"{name} = {_written(value)}" for name, value in used.items())
     if shown:

@@ -13,7 +13,7 @@ from prose_lang.report.flow import Flow, Fork, Frame, Part, Step
 from prose_lang.report.palette import CALL, ENDS, JUDGE, RULE, slot_colors
 
 #: What is read inside quotes: quotes and codes themselves, HTML, directives, formulas, escapes, and Markdown.
-_READ = re.compile(r"""["#&<>`%\\*$~]|(?<!\w)_|_(?!\w)|(?<=\])\(|(?<=:)/(?=/)|^[-+](?=\s)|(?<=^\d)[.)](?=\s)""")
+_READ = re.compile(r"""["#&<>`%\\*$~]|(?<![^\W_])_|_(?![^\W_])|(?<=\])\(|(?<=:)/(?=/)|^[-+](?=\s)|(?<=^\d)[.)](?=\s)""")
 _SHAPES = {
     "start": ("([", "])"), "end": ("([", "])"), "return": ("([", "])"), "throw": (">", "]"), "leave": ("([", "])"),
     "decision": ("{{", "}}"), "choice": ("{{", "}}"), "session": ("[[", "]]"), "do": ("[[", "]]"), "work": ("(", ")"),
