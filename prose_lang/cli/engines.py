@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from prose_lang.cli.reading import Reader
 
 if TYPE_CHECKING:
+    from prose_lang.engine import Engine
     from prose_lang.runtime.effects import Service
     from prose_lang.services import Script
 
@@ -26,3 +27,15 @@ def script_of_file(file: str | None, reader: Reader) -> Script | None:
     from prose_lang.services import read_script
 
     return read_script(reader.source(file, "the script"))
+
+
+def engine_for_looking(services: Iterable[str], script: str | None, reader: Reader) -> Engine:
+    """An engine that knows the names of services, for commands that run nothing. Raises ProseError."""
+    from prose_lang.engine import Engine
+    from prose_lang.services import scripted_services
+
+    known: dict[str, Any] = services_of_files(services)
+    replies = script_of_file(script, reader)
+    if replies is not None:
+        known.update(scripted_services(replies))
+    return Engine(services=known)

@@ -31,6 +31,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "new": "Write a new pattern with its test.",
         "list": "List the patterns of the library, or of files.",
         "show": "Show what a pattern takes, returns and promises.",
+        "graph": "Draw how a pattern flows.",
         "ast": "Print the syntax tree of a pattern.",
         "explain": "Explain a diagnostic code or a rule of the linter.",
         "doctor": "Say what is installed and configured.",

@@ -1,4 +1,4 @@
-"""`prose show`: what a pattern takes, returns and promises."""
+"""`prose show`: what a pattern takes, returns and promises, or how many calls it makes."""
 
 from __future__ import annotations
 
@@ -10,26 +10,52 @@ from prose_lang.cli.terminal import Terminal
 
 @click.command(short_help="Show what a pattern takes, returns and promises.")
 @click.argument("source", metavar="NAME|PATH", shell_complete=complete_source)
+@click.argument("names", nargs=-1, metavar="[NAME=VALUE]...")
 @click.option("--source", "as_source", is_flag=True, help="Print the file itself.")
+@click.option("--calls", is_flag=True, help="Say how many calls a run makes, at least and at most.")
+@click.option("--services", multiple=True, metavar="FILE", help="With --calls: Python file with @service functions.")
+@click.option("--script", metavar="FILE", help="With --calls: scripted services; their names are known then.")
 @json_option
 @click.pass_context
-def command(ctx: click.Context, source: str, as_source: bool, as_json: bool) -> int:
+def command(
+    ctx: click.Context,
+    source: str,
+    names: tuple[str, ...],
+    as_source: bool,
+    calls: bool,
+    services: tuple[str, ...],
+    script: str | None,
+    as_json: bool,
+) -> int:
     """Show what a pattern takes, returns and promises.
 
     NAME|PATH is a library name, a path, PATH#ENTRY for an inline entry, or - for standard input.
+
+    --calls says instead how many calls a run makes at least and at most, in terms of config keys and inputs. NAME=VALUE
+    (also NAME:=JSON, NAME=@FILE) says for which values of these the numbers are worked out. The least holds for runs
+    that end with a value, the most for every run.
 
     \b
     Examples:
       $ prose show refine
       $ prose show refine --json
       $ prose show stdlib:refine --source
+      $ prose show refine --calls
+      $ prose show refine --calls max_rounds=5
     """
+    terminal = ctx.ensure_object(Terminal)
+    if calls and as_source:
+        raise click.UsageError("--calls and --source exclude each other", ctx)
+    if not calls and (names or services or script):
+        raise click.UsageError("values, --services and --script belong to --calls", ctx)
+    if calls:
+        _show_calls(source, names, services, script, terminal, as_json=as_json)
+        return 0
     from prose_lang.cli.describing import describe, description_lines
     from prose_lang.cli.reading import Reader
     from prose_lang.diagnostics.visible import visible
     from prose_lang.engine import Engine
 
-    terminal = ctx.ensure_object(Terminal)
     pattern = Reader().pattern(Engine(), source)
     if as_source:
         text = pattern.document.source.text.removeprefix("\ufeff")
@@ -41,3 +67,31 @@ def command(ctx: click.Context, source: str, as_source: bool, as_json: bool) -> 
     else:
         terminal.write("\n".join(description_lines(describe(pattern), terminal)))
     return 0
+
+
+def _show_calls(
+    source: str,
+    names: tuple[str, ...],
+    services: tuple[str, ...],
+    script: str | None,
+    terminal: Terminal,
+    *,
+    as_json: bool,
+) -> None:
+    from prose_lang.cli import bounding
+    from prose_lang.cli.engines import engine_for_looking
+    from prose_lang.cli.names import read_names
+    from prose_lang.cli.reading import Reader
+    from prose_lang.report.bounds import call_bounds
+
+    reader = Reader()
+    with terminal.only_results():
+        engine = engine_for_looking(services, script, reader)
+        pattern = reader.pattern(engine, source)
+        given = read_names(names, (), None, reader)
+        bounds = call_bounds(engine, pattern)
+        values = bounding.values_for(engine.program(pattern), given)
+        if as_json:
+            terminal.write_json(bounding.as_json(pattern, bounds, values))
+        else:
+            terminal.write("\n".join(bounding.bound_lines(pattern, bounds, values, terminal)))

@@ -139,6 +139,13 @@ class Engine:
         """The checked program of a pattern, errors and all."""
         return self._new_linker(self.services).program(Unit(pattern.document, pattern.entry))
 
+    def checked(self, pattern: Pattern) -> Linker:
+        """What links a pattern's names, for tools that look at it. Raises CheckError with all faults of the file."""
+        linker = self._checked(pattern, self._new_linker(self.services))
+        if linker.errors:
+            raise CheckError.from_diagnostics(sort_diagnostics(linker.found))
+        return linker
+
     def environment(self, document: Document) -> Environment:
         """What the bodies of a document can call by name, for tools that look at them without running them."""
         return self._new_linker(self.services).scope(document)
