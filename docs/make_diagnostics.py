@@ -30,8 +30,8 @@ _BANDS = {
 _HEAD = """\
 # Diagnostics
 
-Every code that the interpreter gives and every rule of its linter, each with its name, when it is given, and what to do. For
-whoever has such a message in front of them; `prose explain NAME` prints the same.
+Every code that the interpreter gives and every rule of its linter, each with its name, when it is given, and what to
+do. For whoever has such a message in front of them; `prose explain NAME` prints the same.
 
 This file is made by `make docs` from the pages of the codes and rules. Change those, not this.
 """

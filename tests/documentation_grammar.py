@@ -1,6 +1,7 @@
 """The grammar of docs/language/grammar.md as data: reads it, and makes programs out of it.
 
-The notation is that of the page. What a terminal in capitals may be is listed here; everything else comes from the page.
+The notation is that of the page. What a terminal in capitals may be is listed here; everything else comes from the
+page.
 """
 
 from __future__ import annotations
@@ -120,6 +121,8 @@ class Maker:
             times = int(kind == "+")
             if self.left > 0:
                 times += self.random.choice((0, 1, 2, 3) if kind != "?" else (0, 1))
+            elif kind == "?":
+                times = int(self.random.random() < 0.15)  # what comes late in a long statement must come at times
             for _ in range(times):
                 self.make(parts[0])
 

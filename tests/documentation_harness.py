@@ -55,7 +55,9 @@ KINDS = frozenset("prose markdown yaml console python json toml ebnf".split())
 
 _FENCE = re.compile(r"(?P<marks>`{3,}|~{3,})(?P<info>.*)")
 _FILE_NAME = re.compile(r"`([\w./-]+)`:")
-_CLAIM = re.compile(r"(?P<what>Gives|Fails with|Refused with|Lint:) (?P<ticks>`+)(?P<said>.+?)(?P=ticks)(?P<rest>[^.]*)")
+_CLAIM = re.compile(
+    r"(?P<what>Gives|Fails with|Refused with|Lint:) (?P<ticks>`+)(?P<said>.+?)(?P=ticks)(?P<rest>[^.]*)"
+)
 _AT_LINE = re.compile(r"at line (\d+)")
 _CODE = re.compile(r"`([\w-]+)`(?: at line (\d+))?")
 _CALLED = re.compile(r"\bcall ([A-Za-z_][\w-]*)")
@@ -79,7 +81,8 @@ class Fence:
 
     @property
     def id(self) -> str:
-        return f"{self.page.relative_to(ROOT)}:{self.line}"
+        page = self.page.relative_to(ROOT) if self.page.is_relative_to(ROOT) else self.page.name
+        return f"{page}:{self.line}"
 
     @property
     def claim(self) -> re.Match[str] | None:
@@ -133,7 +136,7 @@ def program_faults(fence: Fence, runs: Sequence[Fence], files: dict[str, str]) -
         yield from _run(fence, {"expect": expect}, files)
     elif claim is not None:
         checking = claim["what"] == "Refused with"
-        found = _checked(fence) if checking else _linted(fence)
+        found = _checked(fence, files) if checking else _linted(fence)
         said = [(name, int(line) if line else None) for name, line in _CODE.findall(fence.below.split(". ")[0])]
         shown = [(name, line if wanted[1] else None) for (name, line), wanted in zip(found, said, strict=False)]
         if len(found) != len(said) or shown != said:
@@ -177,7 +180,9 @@ def _run(fence: Fence, data: dict[str, Any], files: dict[str, str]) -> Iterator[
     text: dict[str, Any] = {"body": fence.text} if fence.kind == "prose" else {"file": whole_file(fence)}
     if fence.kind == "markdown":
         data = {key: value for key, value in data.items() if key not in ("slots", "declare")} | {
-            "bind": {slot.name: slot.name for slot in _pattern(fence).entry.slots if slot.name in data.get("script", {})}
+            "bind": {
+                slot.name: slot.name for slot in _pattern(fence).entry.slots if slot.name in data.get("script", {})
+            }
             | data.get("bind", {})
         }
         if files:
@@ -413,5 +418,3 @@ def stray_blocks(page: Path) -> Iterator[str]:
         if is_block(fence) and (before is None or not (is_block(before) or before.kind in ("prose", "markdown"))):
             yield f"{fence.id}: there is no example above it"
         before = fence
-
-

@@ -7,7 +7,17 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from documentation_harness import DOCS, ROOT, Fence, data_faults, fences, pages, program_faults, programs, session_faults
+from documentation_harness import (
+    DOCS,
+    ROOT,
+    Fence,
+    data_faults,
+    fences,
+    pages,
+    program_faults,
+    programs,
+    session_faults,
+)
 from documentation_harness import stray_blocks as strays
 
 PAGES = pages()

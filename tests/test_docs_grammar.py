@@ -41,12 +41,14 @@ def test_programs_of_the_grammar_are_accepted(seed: int) -> None:
     maker = Maker(GRAMMAR, seed)
     for size in (5, 20, 60, 200):
         program = maker.program(size)
-        found = [f"{item.code} {item.line}:{item.column} {item.message}" for item in parse(Source("-", program)).diagnostics]
+        found = [
+            f"{item.code} {item.line}:{item.column} {item.message}" for item in parse(Source("-", program)).diagnostics
+        ]
         assert found == [], program
 
 
 def test_programs_of_the_grammar_use_all_of_the_parser() -> None:
-    maker = Maker(GRAMMAR, 0)
+    maker = Maker(GRAMMAR, 3)
     kinds = "statement value call session resume do parallel loop if choice try".split()
-    unused = unused_productions(maker.program(16, kind) for kind in kinds for _ in range(200))
+    unused = unused_productions(maker.program(12, kind) for kind in kinds for _ in range(150))
     assert [line for line in unused if "malformed" not in line and line not in IN_WORDS] == []
