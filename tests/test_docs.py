@@ -7,18 +7,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from documentation_harness import (
-    DOCS,
-    ROOT,
-    Fence,
-    data_faults,
-    fences,
-    pages,
-    program_faults,
-    programs,
-    session_faults,
-)
+from documentation_harness import DOCS, ROOT, Fence, data_faults, fences, pages, programs
 from documentation_harness import stray_blocks as strays
+from documentation_programs import program_faults
+from documentation_sessions import session_faults
 
 PAGES = pages()
 PROGRAMS = [example for page in PAGES for example in programs(page)]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from documentation_harness import data_faults, fences, program_faults, programs, session_faults, stray_blocks
+from documentation_harness import data_faults, fences, programs, stray_blocks
+from documentation_programs import program_faults
+from documentation_sessions import session_faults
 
 #: Pages, and a part of what is said of each. `~` stands for the marks of a fence.
 FAULTY = {
@@ -32,6 +34,8 @@ FAULTY = {
         "~markdown\n### Slots\n\n- `a`: x\n~\n~yaml\n# shows\nslots: [{name: b}]\n~",
         "`prose show --json` tells",
     ),
+    "misspelt claim": ("~prose\nreturn 1\n~\n\nGive `2`.", "looks like a claim and is none"),
+    "claim of nothing": ("~json\n1\n~\n\nGives `2`.", "looks like a claim and is none"),
     "stray block": ("~yaml\n# run\ngives: 1\n~", "there is no example above it"),
     "unknown kind": ("~rust\nfn main() {}\n~", "nothing checks a fence of the kind `rust`"),
     "no kind": ("~\nanything\n~", "nothing checks a fence of the kind ``"),
