@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import click
 import pytest
 from documentation_harness import DOCS, ROOT
 
+import prose_lang
 from prose_lang.cli.group import COMMANDS
 from prose_lang.cli.main import cli
 from prose_lang.conditions import BOOLEAN_FIELDS, MAX_QUESTION, TEXT_FIELDS, criteria, phrases, read_rules, verdicts
@@ -21,7 +24,7 @@ from prose_lang.documents.model import FUNCTION_KINDS
 from prose_lang.engine import Engine
 from prose_lang.handlers import Limits
 from prose_lang.linter import RULES
-from prose_lang.runtime import parallel
+from prose_lang.runtime import events, parallel
 from prose_lang.semantics import conditions
 from prose_lang.services import command, script, threads
 from prose_lang.syntax import builder, lexer, nodes
@@ -66,7 +69,7 @@ def test_phrases() -> None:
             rules = [rule for rule in rules_of(form) if not isinstance(rule, phrases.HasElement)]
             said = "; ".join(rule.describe() for rule in rules)
             assert {rule.layer for rule in rules} == {"phrase"}, form
-            assert f"`{said}`" == meaning.replace('"Y" in X', "Y in X").replace("Y in X", '"Y" in X', said.count('"Y"'))
+            assert f"`{said}`" == meaning, form
     listed = [f"X {' '.join(phrase)} Y" for phrase, _ in phrases._COMPARISONS]
     listed += [f"X is {negation}{state}" for state in phrases._STATES for negation in ("", "not ")]
     listed += ['X is "words"', 'X is not "words"', "X contains Y", "X includes Y", "X has Y", "X has no Y"]
@@ -239,3 +242,33 @@ def test_exit_statuses() -> None:
 
     rows = re.findall(r"^\| (\d+) \| .* \|$", section("run"), re.MULTILINE)
     assert sorted(map(int, rows)) == sorted(set(EXIT.values()))
+
+
+# --- embedding -------------------------------------------------------------------------------------------------------
+
+
+def test_the_arguments_of_an_engine() -> None:
+    rows = table(DOCS / "embedding.md", "engine")
+    parameters = inspect.signature(Engine).parameters
+    assert [words(row[0])[0] for row in rows] == list(parameters)
+    given = {words(row[0])[0]: row[2].strip("`") for row in rows}
+    for name in ("strict", "trace", "max_depth", "max_passes"):
+        assert f"{parameters[name].default:,}" == given[name] or str(parameters[name].default) == given[name]
+
+
+def test_the_attributes_of_events() -> None:
+    rows = table(DOCS / "embedding.md", "events")
+    assert {words(row[0])[0] for row in rows} == {kind.__name__ for kind in get_args(events.Event)}
+    for name, attributes in rows:
+        kind = getattr(events, words(name)[0])
+        public = {one for one in dir(kind) if not one.startswith("_")}
+        listed = set(words(re.sub(r"\([^)]*\)", "", attributes)))
+        if "these" in attributes:
+            listed |= {one for one in dir(events.CallStarted) if not one.startswith("_")}
+        assert listed == public, name
+
+
+def test_every_public_name_is_explained() -> None:
+    text = (DOCS / "embedding.md").read_text(encoding="utf-8")
+    missing = [name for name in prose_lang.__all__ if not re.search(rf"\b{name}\b", text)]
+    assert missing == []
