@@ -65,8 +65,8 @@ class Engine:
     of their own in every run; `judge` answers conditions that no rule decides: a name, a function or a service.
     `conditions` maps the text of a condition (or `NAME: text` for one pattern's) to a predicate over the values it
     names (L30.0). `observers` are told every event. With `trace` off no calls are kept, so that a run of any length
-    needs the same memory. A `probe` is told which statements the runs go through and how conditions fall (`prose_lang.
-    testing.coverage`). `root` is the project's folder, where it is not to be found from the file.
+    needs the same memory. A `probe` is told which statements the runs go through and how conditions fall
+    (`prose_lang.testing.coverage`). `max_depth` and `max_passes` are the ceilings of P307 and P306.
 
     >>> engine = Engine(services={"shout": lambda text: text.upper()})
     >>> engine.run(engine.loads('call shout\\n  text: "hi"'), {}).value
