@@ -20,6 +20,7 @@ from prose_lang.diagnostics.render import render_all
 from prose_lang.diagnostics.visible import visible
 from prose_lang.documents.replacing import replace
 from prose_lang.engine import Engine
+from prose_lang.resources import library_folder, library_names
 from prose_lang.testing.checks import Verdict
 from prose_lang.testing.clock import run_virtual
 from prose_lang.testing.coverage import Coverage
@@ -113,6 +114,7 @@ class _Work:
         self.engine = engine
         self.reader = Reader()
         self.report = Report()
+        self.shipped: set[str] = set()  # the library's own files, which are nobody's to change
         if request.judge is not None:
             # A truth that nobody is asked about: the judge is looked up, and one that does not exist is told at once.
             run_virtual(engine.decide_async("known", {"known": True}, judge=request.judge))
@@ -139,13 +141,22 @@ class _Work:
         seen: set[str] = set()
         for path in self.request.paths:
             try:
-                for file in test_files(path):
+                for file in test_files(self.in_the_library(path) or path):
                     real = file if file == STDIN else os.path.realpath(file)
                     if real not in seen:
                         seen.add(real)
                         yield file
             except ProseError as error:
                 self.report.broken.append((path, error.diagnostics))
+
+    def in_the_library(self, path: str) -> str | None:
+        """The tests of a library pattern that is named and no file."""
+        name = path.removeprefix("stdlib:")
+        if name not in library_names() or (name == path and os.path.lexists(path)):
+            return None
+        found = str(library_folder() / f"{name}.test.prose.md")
+        self.shipped.add(found)
+        return found
 
     def file(self, path: str) -> None:
         """Run the scenarios of one file that are wanted."""
@@ -169,7 +180,7 @@ class _Work:
             self.report.results.append(self.scenario(scenario))
             if self.stopped:
                 break
-        if self.request.update:
+        if self.request.update and path not in self.shipped:
             self.update(file, first)
 
     def collected(self, path: str) -> TestFile:
@@ -258,7 +269,8 @@ def _endings(report: Report, request: Request, terminal: Terminal) -> Iterator[s
 
 def _summary(report: Report, request: Request) -> str:
     counts = Counter(result.verdict for result in report.results)
-    said = [f"{counts[verdict]:,} {verdict.value}" for verdict in Verdict if counts[verdict]]
+    order = (Verdict.PASSED, Verdict.FAILED, Verdict.BROKEN, Verdict.NOT_EVALUATED)
+    said = [f"{counts[verdict]:,} {verdict.value}" for verdict in order if counts[verdict]]
     if report.broken:
         number = len(report.broken)
         said.append(f"{number:,} file{'' if number == 1 else 's'} broken")

@@ -201,7 +201,9 @@ class _Reader:
             return
         name, name_span = match["name"], flow.span(match.start("name"), match.end("name"))
         first = chunk.lines[0].text.strip()
-        if first.endswith("|") and not first[_FIXTURE.match(first).end() : -1]:  # type: ignore[union-attr]
+        head = _FIXTURE.match(first)
+        after = first[head.end() :] if head is not None else None
+        if after == "|":
             text, span = self.block(chunk, part)
             blocks.append(span)
             self.add(Fixture(name, name_span, text, span))
@@ -211,7 +213,7 @@ class _Reader:
             self.faults.error("P107", f"`{name}` has items below it", place, "give a list as [a, b], or as ```yaml")
         text, span = flow.text[match.end() :], flow.span(match.end(), len(flow.text))
         quoted = _quoted(text)
-        if _MARKS.fullmatch(first[_FIXTURE.match(first).end() :]):  # type: ignore[union-attr]
+        if after is not None and _MARKS.fullmatch(after):
             self.faults.error("P107", f"the lines of `{name}` cannot be told", span, "lines of text start after `|`")
         elif text:
             self.add(Fixture(name, name_span, text if quoted is None else quoted, span, written=quoted is None))

@@ -68,6 +68,7 @@ def test_what_stands_before_the_first_scenario_is_shared() -> None:
         ("- `a`: |\n  ```yaml\n  b: 1\n  ```\n", "```yaml\nb: 1\n```", False),
         ("- `a`: |\n", "", False),
         ("- `a`: a | b", "a | b", True),
+        ("- `a`\n  : b", "b", True),
         ("```yaml\na: [1, {b: null}]\n```", [1, {"b": None}], False),
         ('```json\n{"a": true}\n```', True, False),
         ("- `a`: {b: 1}", "{b: 1}", True),

@@ -141,6 +141,12 @@ def test_aliases_that_would_break_are_not_recorded() -> None:
     assert (caught.value.code, caught.value.hint) == ("P107", "the file is as it was")
 
 
+def test_what_would_not_be_read_is_not_recorded() -> None:
+    text = HEAD + GIVEN + "\n### Expects, as a block that is never closed\n\n```yaml\nstatus: ok\n"
+    with pytest.raises(CheckError, match="what was written does not say the same"):
+        recorded(text)
+
+
 def test_secrets_are_not_recorded() -> None:
     def clean(value: Any) -> Any:
         return {} if "good day" in str(value) else value
