@@ -20,6 +20,7 @@ from prose_lang.diagnostics.render import render_all
 from prose_lang.diagnostics.visible import visible
 from prose_lang.documents.replacing import replace
 from prose_lang.engine import Engine
+from prose_lang.resources import library_folder, library_names
 from prose_lang.testing.checks import Verdict
 from prose_lang.testing.clock import run_virtual
 from prose_lang.testing.coverage import Coverage
@@ -113,6 +114,7 @@ class _Work:
         self.engine = engine
         self.reader = Reader()
         self.report = Report()
+        self.shipped: set[str] = set()  # the library's own files, which are nobody's to change
         if request.judge is not None:
             # A truth that nobody is asked about: the judge is looked up, and one that does not exist is told at once.
             run_virtual(engine.decide_async("known", {"known": True}, judge=request.judge))
@@ -139,13 +141,22 @@ class _Work:
         seen: set[str] = set()
         for path in self.request.paths:
             try:
-                for file in test_files(path):
+                for file in test_files(self.in_the_library(path) or path):
                     real = file if file == STDIN else os.path.realpath(file)
                     if real not in seen:
                         seen.add(real)
                         yield file
             except ProseError as error:
                 self.report.broken.append((path, error.diagnostics))
+
+    def in_the_library(self, path: str) -> str | None:
+        """The tests of a library pattern that is named and no file."""
+        name = path.removeprefix("stdlib:")
+        if name not in library_names() or (name == path and os.path.lexists(path)):
+            return None
+        found = str(library_folder() / f"{name}.test.prose.md")
+        self.shipped.add(found)
+        return found
 
     def file(self, path: str) -> None:
         """Run the scenarios of one file that are wanted."""
@@ -169,7 +180,7 @@ class _Work:
             self.report.results.append(self.scenario(scenario))
             if self.stopped:
                 break
-        if self.request.update:
+        if self.request.update and path not in self.shipped:
             self.update(file, first)
 
     def collected(self, path: str) -> TestFile:
@@ -184,7 +195,7 @@ class _Work:
         return keyword is None or keyword.casefold() in f"{scenario.file}::{scenario.name}".casefold()
 
     def scenario(self, scenario: Scenario) -> ScenarioResult:
-        result = run_scenario(scenario, self.engine, judge=self.request.judge, strict=self.request.strict)
+        result = self.run(scenario)
         self.line(scenario.name, result.verdict, "  ", result.seconds)
         if self.terminal.verbosity >= 1 and self.request.form == "text":
             for check in result.checks:
@@ -193,6 +204,10 @@ class _Work:
                 no = "not " if check.negated else ""
                 self.terminal.write(visible(f"      {check.verdict.value}{layer}  {no}{check.what}{reason}"))
         return result
+
+    def run(self, scenario: Scenario) -> ScenarioResult:
+        request, clean = self.request, self.terminal.redactor.value
+        return run_scenario(scenario, self.engine, judge=request.judge, strict=request.strict, clean=clean)
 
     def line(self, name: str, verdict: Verdict, indent: str, seconds: float) -> None:
         if self.request.form != "text" or (self.terminal.quiet and verdict is Verdict.PASSED):
@@ -206,7 +221,7 @@ class _Work:
         """Record what the scenarios of a file gave, and run those that were changed once more."""
         results = self.report.results[first:]
         try:
-            recorded = record(file, results)
+            recorded = record(file, results, self.terminal.redactor.value)
             if not recorded.changes:
                 return
             assert file.path is not None, "standard input is not updated"
@@ -220,10 +235,7 @@ class _Work:
         now = dict(zip((scenario.text for scenario in file.scenarios), again.scenarios, strict=True))
         for number, result in enumerate(results, first):
             if result.scenario.line in changed:
-                scenario = now[result.scenario.text]
-                self.report.results[number] = run_scenario(
-                    scenario, self.engine, judge=self.request.judge, strict=self.request.strict
-                )
+                self.report.results[number] = self.run(now[result.scenario.text])
 
 
 # --- showing ---------------------------------------------------------------------------------------------------------
@@ -257,7 +269,8 @@ def _endings(report: Report, request: Request, terminal: Terminal) -> Iterator[s
 
 def _summary(report: Report, request: Request) -> str:
     counts = Counter(result.verdict for result in report.results)
-    said = [f"{counts[verdict]:,} {verdict.value}" for verdict in Verdict if counts[verdict]]
+    order = (Verdict.PASSED, Verdict.FAILED, Verdict.BROKEN, Verdict.NOT_EVALUATED)
+    said = [f"{counts[verdict]:,} {verdict.value}" for verdict in order if counts[verdict]]
     if report.broken:
         number = len(report.broken)
         said.append(f"{number:,} file{'' if number == 1 else 's'} broken")

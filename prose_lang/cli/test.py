@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from prose_lang.cli.options import talk_options
+from prose_lang.cli.options import complete_source, talk_options
 from prose_lang.cli.terminal import Terminal
 
 
@@ -22,7 +22,7 @@ class _Percent(click.FloatRange):
 
 
 @click.command(short_help="Run the scenarios of test files.")
-@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(allow_dash=True))
+@click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=complete_source)
 @click.option("-k", "keyword", metavar="TEXT", help="Only scenarios with this text in their file or name.")
 @click.option("-x", "first", is_flag=True, help="Stop at the first one that fails.")
 @click.option("--strict", is_flag=True, help="Unused replies, warnings and what is not evaluated are failures.")
@@ -42,18 +42,19 @@ class _Percent(click.FloatRange):
 def command(ctx: click.Context, /, paths: tuple[str, ...], as_json: bool, **options: Any) -> int:
     """Run the scenarios of test files.
 
-    PATH is a file, a folder with all .test.prose.md files below it, or - for standard input; without one it is this
-    folder. Services answer what each scenario scripts, and waiting takes no time. What is expected in plain language
-    and no rule decides is put to a judge; without one it is not evaluated, which is told and is not a success.
+    PATH is a file, a folder with all .test.prose.md files below it, - for standard input, or the name of a library
+    pattern; without one it is this folder. Services answer what each scenario scripts, and waiting takes no time.
+    What is expected in plain language and no rule decides is put to a judge; without one it is not evaluated, which
+    is told and is not a success.
 
     Coverage counts the statements that began, and each way that a condition can fall: true and false, the options of
     a choice. A library pattern counts if it is the subject of a test.
 
     \b
     Examples:
-      $ prose test tests/patterns || test $? = 2
-      $ prose test -k "first draft" --strict . || test $? = 2
-      $ prose test --coverage --coverage-min 90 . || test $? = 2
+      $ prose test refine
+      $ prose test -k "first draft" --strict --format json refine
+      $ prose test --coverage-min 90 refine
 
     Exit status: 0 all passed, 1 something failed or too little was covered, 2 something is broken or there are no
     tests, 130 interrupted.

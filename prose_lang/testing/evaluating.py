@@ -46,10 +46,10 @@ def _exact_differences(key: str, wanted: Any, seen: Seen) -> tuple[str, ...]:
     match key:
         case "value":
             if seen.outcome.error is not None:
-                return (f"expected {shown(wanted)}, but the run ended in {seen.outcome.error.code}",)
-            return differences(wanted, seen.value)
+                return (f"expected {shown(seen.clean(wanted))}, but the run ended in {seen.outcome.error.code}",)
+            return seen.told(differences, wanted, seen.value)
         case "calls":
-            return () if same_calls(wanted, seen.calls) else call_differences(wanted, seen.calls)
+            return seen.told(_between_calls, wanted, seen.calls)
         case "calls_count":
             return differences(wanted, len(seen.calls))
         case "status":
@@ -60,6 +60,10 @@ def _exact_differences(key: str, wanted: Any, seen: Seen) -> tuple[str, ...]:
             return _decision_differences(wanted, seen)
         case _:
             return _warning_differences(wanted, seen)
+
+
+def _between_calls(wanted: Any, got: Any) -> tuple[str, ...]:
+    return () if same_calls(wanted, got) else call_differences(wanted, got)
 
 
 def _error_differences(wanted: Any, seen: Seen) -> tuple[str, ...]:
@@ -73,28 +77,24 @@ def _error_differences(wanted: Any, seen: Seen) -> tuple[str, ...]:
             return ()
         return (f"expected {wanted}, got {error['code']} {error['name']}: {error['message']}",)
     wanted = {**wanted, "code": wanted["code"].upper()} if "code" in wanted else wanted
-    return differences(wanted, {key: error[key] for key in wanted})
+    return seen.told(differences, wanted, {key: error[key] for key in wanted})
 
 
 def _decision_differences(wanted: list[dict[str, Any]], seen: Seen) -> tuple[str, ...]:
+    """Of each decision only what is written counts; one that is not expected is shown by its text."""
     found = [decision.as_json() for decision in seen.outcome.trace.decisions]
     picked = [{key: item[key] for key in keys} for keys, item in zip(wanted, found, strict=False)]
     rest = [{key: item[key] for key in ("text", "layer", "holds")} for item in found[len(wanted) :]]
-    return differences(wanted, picked + rest)
+    return seen.told(differences, wanted, picked + rest)
 
 
 def _warning_differences(wanted: list[str], seen: Seen) -> tuple[str, ...]:
+    """A warning that is expected without its line may stand on any."""
     found = [
-        f"{item.code} {item.line}" if " " in line else item.code
-        for item, line in zip(
-            seen.outcome.trace.warnings, _padded(wanted, len(seen.outcome.trace.warnings)), strict=True
-        )
+        item.code if at < len(wanted) and " " not in wanted[at] else f"{item.code} {item.line}"
+        for at, item in enumerate(seen.outcome.trace.warnings)
     ]
     return differences(wanted, found)
-
-
-def _padded(wanted: list[str], size: int) -> list[str]:
-    return [*wanted[:size], *["CODE LINE"] * (size - len(wanted))]
 
 
 # --- items -----------------------------------------------------------------------------------------------------------
@@ -124,8 +124,8 @@ class Deciding:
         part = self.seen.part(item.path, self.subject)
         statement = read_statement(item.text)
         if statement is not None and (part.known or statement.existence):
-            answer = statement.decide(part.value)
-            return self.made(item, answer.holds, "mechanical", answer.reason)
+            holds = statement.decide(part.value).holds
+            return self.made(item, holds, "mechanical", statement.decide(self.seen.clean(part.value)).reason)
         if part.known:
             return await self.by_layers(item)
         if item.negated:  # a misspelled path must not pass for what is not there

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from prose_lang.diagnostics import CheckError, Diagnostic, ProseError, SourceError
+from prose_lang.diagnostics import CheckError, Diagnostic, ProseError, SourceError, sort_diagnostics
 from prose_lang.documents.literals import read_default
 from prose_lang.documents.model import ANY, Document, Entry, Item
 from prose_lang.documents.scenarios import Fixture
@@ -108,19 +108,29 @@ def _service(name: Any, document: Document, engine: Engine, scripted: dict[str, 
 
 
 def at_the_test(found: list[Diagnostic], scenario: Scenario, subject: Pattern) -> list[Diagnostic]:
-    """Faults as the author of a test needs them: what is missing, is missing in the scenario."""
-    declared = {(slot.span, slot.name): True for slot in subject.entry.slots}
-    declared.update({(item.span, item.name): False for item in subject.entry.inputs})
-    spans = {span: (name, is_slot) for (span, name), is_slot in declared.items()}
-    told = []
+    """Faults as the author of a test needs them: what is missing, is missing in the scenario, and told once."""
+    slots = {slot.span: slot.name for slot in subject.entry.slots}
+    inputs = {item.span: item.name for item in subject.entry.inputs}
+    told: list[Diagnostic] = []
+    missing: list[Diagnostic] = []
+    hints: list[str] = []
     for item in found:
-        if item.code != "P203" or item.source is not subject.document.source or item.span not in spans:
+        if item.code != "P203" or item.source is not subject.document.source:
             told.append(item)
-            continue
-        name, is_slot = spans[item.span]
-        if is_slot:
-            hint = f"script a service `{name}` under Services, or bind it under Fixtures: - `{name}`: NAME"
+        elif item.span in slots:
+            missing.append(item)
+            name = slots[item.span]
+            hints.append(f"script a service `{name}` under Services, or bind it under Fixtures: - `{name}`: NAME")
+        elif item.span in inputs:
+            missing.append(item)
+            hints.append(f"give it under Fixtures: - `{inputs[item.span]}`: value")
         else:
-            hint = f"give it under Fixtures: - `{name}`: value"
-        told.append(Diagnostic("P203", item.message, scenario.source, scenario.text.span, hint=hint))
-    return told
+            told.append(item)
+    if missing:
+        message = ", and ".join(item.message for item in missing)
+        several = (
+            "inputs are given under Fixtures, services of slots are scripted under Services or bound under Fixtures"
+        )
+        hint = hints[0] if len(hints) == 1 else several
+        told.append(Diagnostic("P203", message, scenario.source, scenario.text.span, hint=hint))
+    return sort_diagnostics(told)

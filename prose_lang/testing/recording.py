@@ -8,7 +8,7 @@ file stays as it is. The new text is read again and compared before it is given 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import attrs
@@ -24,6 +24,7 @@ from prose_lang.testing.seen import Seen
 from prose_lang.testing.yaml_text import yaml_calls, yaml_flow, yaml_member
 from prose_lang.text import Source, Span
 from prose_lang.text.edit import Edit, apply
+from prose_lang.values.yaml import YamlNode
 
 _CODE = re.compile(r"[Pp]\d+")
 _LINE_BREAK = re.compile(r"\r\n|\n|\r")
@@ -47,14 +48,17 @@ class Recorded:
     changes: tuple[Change, ...]
 
 
-def record(file: TestFile, results: Sequence[ScenarioResult]) -> Recorded:
-    """Record what the scenarios of a file gave. Raises CheckError P107 where that cannot be written down in YAML."""
+def record(file: TestFile, results: Sequence[ScenarioResult], clean: Callable[[Any], Any] | None = None) -> Recorded:
+    """Record what the scenarios of a file gave. `clean` redacts: what it would change is not written to any file.
+
+    Raises CheckError P107 where something cannot be written down: YAML does not hold it, or it is a secret.
+    """
     edits: list[Edit] = []
     changes: list[Change] = []
     source = file.document.source
     break_ = (_LINE_BREAK.findall(source.text) or ["\n"])[0]
     for result in results:
-        recording = _Recording(result, source, break_)
+        recording = _Recording(result, source, break_, clean)
         made = list(recording.edits())
         if made:
             scenario = result.scenario
@@ -69,11 +73,12 @@ def record(file: TestFile, results: Sequence[ScenarioResult]) -> Recorded:
 class _Recording:
     """The edits of one scenario."""
 
-    def __init__(self, result: ScenarioResult, source: Source, break_: str) -> None:
+    def __init__(self, result: ScenarioResult, source: Source, break_: str, clean: Callable[[Any], Any] | None) -> None:
         self.result = result
         self.scenario = result.scenario
         self.source = source
         self.break_ = break_
+        self.clean = clean
         self.keys: list[str] = []
         self.new = False
 
@@ -102,6 +107,10 @@ class _Recording:
             return error["code" if _CODE.fullmatch(wanted) else "name"]
         return {key: error[key] for key in wanted or ("code", "message")}
 
+    def refuse_secrets(self, found: dict[str, Any]) -> None:
+        if self.clean is not None and self.clean(found) != found:
+            raise _refused(self.scenario, "it holds a secret, which belongs into no file")
+
     def member(self, key: str, value: Any, indent: int) -> str:
         return yaml_calls(value, indent) if key == "calls" else yaml_member(key, value, indent)
 
@@ -113,6 +122,7 @@ class _Recording:
         result = ("value", self.seen.value) if self.seen.error is None else ("error", self.error())
         found = dict((result, ("calls", self.calls)))
         self.keys += found
+        self.refuse_secrets(found)
         lines = ["```yaml", *(self.member(key, value, 0) for key, value in found.items()), "```"]
         section = self.scenario.text.section
         span = self.scenario.text.extent if section is None else Span(section.heading.start, section.content.end)
@@ -133,6 +143,7 @@ class _Recording:
         if not changed:
             return
         self.keys += changed
+        self.refuse_secrets({key: now[key] for key in changed if key in now})
         text = self.source.text
         if text[block.node.span.start] == "{":  # a mapping in braces is written anew as a whole
             yield Edit(block.node.span, yaml_flow(now))
@@ -187,9 +198,9 @@ class _Recording:
 
     def place(self, block: Exact, key: str) -> tuple[Span, int]:
         """Where a key and its value stand, and the column that the key begins in."""
-        text, start, end = self.source.text, block.node.keys[key].start, block.node.members[key].span.end
+        text, start = self.source.text, block.node.keys[key].start
         colon = text.index(":", block.node.keys[key].end) + 1
-        end = max(end, colon)
+        end = max(_end(block.node.members[key], text, colon), colon)
         end = start + len(text[start:end].rstrip())
         return Span(start, end), start - self.source.line_start(self.source.line_of(start))
 
@@ -201,6 +212,22 @@ class _Recording:
     def broken(self, text: str) -> str:
         """With the line breaks of the file."""
         return text if self.break_ == "\n" else text.replace("\n", self.break_)
+
+
+def _end(node: YamlNode, text: str, after: int) -> int:
+    """Where a value ends that is written after a place. A block of YAML, and a null that is not written, go on to what
+    comes next, past the comments between."""
+    if node.span.start == node.span.end:
+        return after
+    children = node.items or tuple(node.members.values())
+    if not children or text[node.span.start] in "[{":
+        return node.span.end
+    if node.members:
+        *_, key = node.keys.values()
+        return _end(children[-1], text, text.index(":", key.end) + 1)
+    before = _end(node.items[-2], text, node.span.start) if len(node.items) > 1 else node.span.start
+    dash = text.find("-", before, children[-1].span.start)
+    return _end(children[-1], text, dash + 1 if dash >= 0 else before)
 
 
 # --- the proof -------------------------------------------------------------------------------------------------------

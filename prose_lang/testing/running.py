@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import attrs
@@ -67,13 +67,19 @@ class ScenarioResult:
 
 
 def run_scenario(
-    scenario: Scenario, engine: Engine | None = None, *, judge: Any = None, strict: bool = False
+    scenario: Scenario,
+    engine: Engine | None = None,
+    *,
+    judge: Any = None,
+    strict: bool = False,
+    clean: Callable[[Any], Any] | None = None,
 ) -> ScenarioResult:
     """Run a scenario and evaluate what it expects. Raises nothing for faults of the test or of its subject.
 
     The engine holds the services that every scenario can call and what is kept of patterns from run to run; a scripted
     service `judge` is the judge of its scenario, else `judge` is: a name, a function or a service. With `strict`
-    replies that are left over, warning events and what could not be evaluated are failures.
+    replies that are left over, warning events and what could not be evaluated are failures. `clean` redacts the values
+    that reasons and details show.
 
     >>> from prose_lang.documents.reader import read_document
     >>> from prose_lang.testing.files import test_of
@@ -98,11 +104,13 @@ def run_scenario(
     <Verdict.PASSED: 'passed'>
     """
     started = time.perf_counter()
-    result = _run(scenario, engine or Engine(), judge, strict)
+    result = _run(scenario, engine or Engine(), judge, strict, clean)
     return attrs.evolve(result, seconds=time.perf_counter() - started)
 
 
-def _run(scenario: Scenario, engine: Engine, judge: Any, strict: bool) -> ScenarioResult:
+def _run(
+    scenario: Scenario, engine: Engine, judge: Any, strict: bool, clean: Callable[[Any], Any] | None
+) -> ScenarioResult:
     if scenario.faults:
         return ScenarioResult(scenario, Verdict.BROKEN, faults=scenario.faults)
     try:
@@ -120,7 +128,8 @@ def _run(scenario: Scenario, engine: Engine, judge: Any, strict: bool) -> Scenar
         if outcome.status == "invalid" and not expects_an_end(scenario):
             played.append((outcome, [], tuple(at_the_test(list(outcome.diagnostics), scenario, subject))))
             return
-        played.append((outcome, await _evaluated(scenario, outcome, subject, engine, scripted, asked), ()))
+        seen = Seen(outcome, subject.entry, clean) if clean is not None else Seen(outcome, subject.entry)
+        played.append((outcome, await _evaluated(scenario, seen, subject, engine, scripted, asked), ()))
 
     run_virtual(play())
     [(outcome, checks, faults)] = played
@@ -135,17 +144,16 @@ def _run(scenario: Scenario, engine: Engine, judge: Any, strict: bool) -> Scenar
 
 async def _evaluated(
     scenario: Scenario,
-    outcome: Outcome,
+    seen: Seen,
     subject: Pattern,
     engine: Engine,
     scripted: dict[str, ScriptedService],
     judge: Any,
 ) -> list[Check]:
-    seen = Seen(outcome, subject.entry)
     checks = [check_exact(item, scenario, seen) for item in scenario.exact]
     if not scenario.exact and not scenario.expectations:
         return checks
-    error = outcome.error
+    error = seen.outcome.error
     if error is not None and not expects_an_end(scenario):
         reason = f"the run ended in {error.code} {error.name}: {error.message}"
         details = tuple(error.render().splitlines())

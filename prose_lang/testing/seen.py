@@ -8,6 +8,7 @@ With one declared output, or a result that is no object, its name and `result` m
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -23,6 +24,10 @@ _STEP = re.compile(r'\.?(?P<name>[^\W\d][\w-]*)|\[(?P<index>\d+)\]|\["(?P<key>[^
 _ERROR_FILE = "__error.md"
 
 
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
 class Part(NamedTuple):
     """What a path leads to; null where it leads nowhere. `known` tells that its first name is one that the subject may
     give."""
@@ -32,12 +37,20 @@ class Part(NamedTuple):
 
 
 class Seen:
-    """An outcome as expectations see it."""
+    """An outcome as expectations see it. `clean` redacts values that are shown: before they are cut, for half a secret
+    would not be recognised."""
 
-    def __init__(self, outcome: Outcome, entry: Entry) -> None:
+    def __init__(self, outcome: Outcome, entry: Entry, clean: Callable[[Any], Any] = _as_it_is) -> None:
         self.outcome = outcome
         self.entry = entry
         self.value = outcome.value
+        self.clean = clean
+
+    def told(self, compare: Callable[[Any, Any], tuple[str, ...]], wanted: Any, got: Any) -> tuple[str, ...]:
+        """Where two values differ, in lines that may be shown; none if they do not differ."""
+        if not compare(wanted, got):
+            return ()
+        return compare(self.clean(wanted), self.clean(got)) or ("they differ in something that is not shown",)
 
     @cached_property
     def error(self) -> dict[str, Any] | None:
@@ -58,7 +71,8 @@ class Seen:
     def others(self) -> dict[str, Value]:
         """The other names, with null for a declared output that the result does not have."""
         names: dict[str, Value] = {item.name: None for item in self.entry.outputs}
-        if len(self.entry.outputs) == 1:
+        # A pattern gives what it returned, whatever its sections say (L33); a function gives its one output bare.
+        if len(self.entry.outputs) == 1 and (self.entry.kind != "pattern" or not isinstance(self.value, dict)):
             names[self.entry.outputs[0].name] = self.value
         if not isinstance(self.value, dict):
             names["result"] = self.value
