@@ -9,6 +9,7 @@ import attrs
 import pytest
 
 import prose_lang as prose
+from prose_lang import resources
 from prose_lang.testing.clock import run_virtual
 from prose_lang.testing.coverage import Coverage
 from prose_lang.testing.coverage_data import CoverageReport, FileCoverage, Tally, shown_ranges
@@ -162,7 +163,7 @@ catch as e:
     outcome = run_virtual(engine.outcome_async(engine.load(tmp_path / "uses.prose.md"), {}))
     assert (outcome.status, outcome.value) == ("ok", "again")
     report = coverage.report()
-    assert names_and_lines(report) == [("level.prose.md", [("level", "")]), ("uses.prose.md", [("uses", "22")])]
+    assert names_and_lines(report) == [("level.prose.md", [("level", "")]), ("uses.prose.md", [("uses", "21")])]
     assert [found.outcomes for found in report.files[0].entries[0].conditions] == [(("true", 1), ("false", 1))]
 
 
@@ -329,6 +330,16 @@ def test_a_library_pattern_counts_only_as_a_subject() -> None:
     (file,) = coverage.report().files
     assert file.name == "stdlib:refine"
     assert [found.outcomes for found in file.entries[0].conditions] == [(("true", 1), ("false", 0))]
+
+
+def test_a_file_that_was_found_by_its_whole_path_is_named_briefly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    coverage, engine = Coverage(), prose.Engine()
+    for path in (project(tmp_path), resources.library_folder() / "refine.prose.md"):
+        coverage.subject(engine.load(path).document)
+    assert [file.name for file in coverage.report().files] == ["outer.prose.md", "stdlib:refine"]
 
 
 def test_a_subject_that_never_ran_counts_as_missing(tmp_path: Path) -> None:
