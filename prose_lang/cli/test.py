@@ -54,7 +54,7 @@ def command(ctx: click.Context, /, paths: tuple[str, ...], as_json: bool, **opti
     Examples:
       $ prose test refine
       $ prose test -k "first draft" --strict --format json refine
-      $ prose test --coverage --coverage-min 90 refine
+      $ prose test --coverage-min 90 refine
 
     Exit status: 0 all passed, 1 something failed or too little was covered, 2 something is broken or there are no
     tests, 130 interrupted.

@@ -7,6 +7,7 @@ measured inside services: what a Python function does is for Python's own tools.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -29,6 +30,7 @@ from prose_lang.testing.coverage_data import (
     FileCoverage,
     Statement,
 )
+from prose_lang.testing.paths import from_here
 from prose_lang.text import Source
 from prose_lang.values import truth
 
@@ -102,8 +104,7 @@ class Coverage:
         path = str(document.path) if document.path is not None else None
         # A file may be known by several names (`a.prose.md`, `./a.prose.md`), the first one is told; two texts that
         # were given as texts may share one.
-        name = document.source.name
-        key = _File(name, path, path or name, document.source.text)
+        key = _File(_name_of(document), path, path or document.source.name, document.source.text)
         return self._files.setdefault(key, _Counts(document))
 
 
@@ -125,6 +126,16 @@ class _Counts:
     began: Counter[int] = attrs.field(factory=Counter)
     outcomes: Counter[tuple[int, str]] = attrs.field(factory=Counter)
     subjects: set[str] = attrs.field(factory=set)
+
+
+def _name_of(document: Document) -> str:
+    """The name as the user knows it, or a brief one where the file was found by its whole path."""
+    name = document.source.name
+    if document.path is None or not os.path.isabs(name):
+        return name
+    if _is_library(document):
+        return f"stdlib:{document.path.name.removesuffix('.prose.md')}"
+    return from_here(document.path)
 
 
 def _is_library(document: Document) -> bool:

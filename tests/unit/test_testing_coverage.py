@@ -9,6 +9,7 @@ import attrs
 import pytest
 
 import prose_lang as prose
+from prose_lang import resources
 from prose_lang.testing.clock import run_virtual
 from prose_lang.testing.coverage import Coverage
 from prose_lang.testing.coverage_data import CoverageReport, FileCoverage, Tally, shown_ranges
@@ -106,6 +107,64 @@ return g
 def test_ranges_end_where_a_line_between_them_ran() -> None:
     body = "let a = x\nif a == 1:\n  let b = 1\n\n  # a comment\n  let c = 2\nlet d = 3\nif a == 2:\n  return 4\n"
     assert missing(measured(body, {}))[0] == "3-6, 9"
+
+
+def test_blocks_count_wherever_they_are_called_from_and_one_that_is_not_is_missing() -> None:
+    body = """block greet(who):
+  if who == "x":
+    return "you"
+  return who
+block never():
+  let a = 1
+block through(who):
+  do greet(who)
+parallel:
+  let a = do greet("x")
+  let b = do through("y")
+return [a, b]
+"""
+    file = measured(body, {})
+    assert missing(file) == ("6", [])
+    counts = {statement.line: statement.count for statement in file.entries[0].statements}
+    assert (counts[2], counts[3], counts[4], counts[8]) == (2, 1, 1, 1)
+
+
+def test_nested_instances_count_in_the_file_of_their_pattern(tmp_path: Path) -> None:
+    body = 'let v = call critic\nif v == "accept":\n  return "done"\nreturn "again"\n```\n'
+    (tmp_path / "level.prose.md").write_text(HEAD.format(name="level") + body, encoding="utf-8")
+    (tmp_path / "uses.prose.md").write_text(
+        """---
+name: uses
+kind: function
+---
+
+### Services
+
+```yaml
+- name: first
+  pattern: level
+  with:
+    critic: {name: second, pattern: level, with: {critic: critic}}
+```
+
+### Execution
+
+```prose
+try:
+  return call first
+catch as e:
+  return e.message
+```
+""",
+        encoding="utf-8",
+    )
+    coverage = Coverage()
+    engine = prose.Engine(probe=coverage, services={"critic": lambda: "accept"})
+    outcome = run_virtual(engine.outcome_async(engine.load(tmp_path / "uses.prose.md"), {}))
+    assert (outcome.status, outcome.value) == ("ok", "again")
+    report = coverage.report()
+    assert names_and_lines(report) == [("level.prose.md", [("level", "")]), ("uses.prose.md", [("uses", "21")])]
+    assert [found.outcomes for found in report.files[0].entries[0].conditions] == [(("true", 1), ("false", 1))]
 
 
 # --- outcomes --------------------------------------------------------------------------------------------------------
@@ -271,6 +330,16 @@ def test_a_library_pattern_counts_only_as_a_subject() -> None:
     (file,) = coverage.report().files
     assert file.name == "stdlib:refine"
     assert [found.outcomes for found in file.entries[0].conditions] == [(("true", 1), ("false", 0))]
+
+
+def test_a_file_that_was_found_by_its_whole_path_is_named_briefly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    coverage, engine = Coverage(), prose.Engine()
+    for path in (project(tmp_path), resources.library_folder() / "refine.prose.md"):
+        coverage.subject(engine.load(path).document)
+    assert [file.name for file in coverage.report().files] == ["outer.prose.md", "stdlib:refine"]
 
 
 def test_a_subject_that_never_ran_counts_as_missing(tmp_path: Path) -> None:
