@@ -99,7 +99,8 @@ class Linker:
         self.found: list[Diagnostic] = []
         self._programs: dict[Entry, Program] = {}
         self._services: dict[Any, Service] = {}
-        self._checked: set[Any] = set()
+        self._checked: set[Instance] = set()
+        self._visited: set[Document] = set()
         self._refused: dict[tuple[str, Document], SourceError] = {}
         self._units: dict[tuple[str, Document], Unit | None] = {}
 
@@ -168,22 +169,33 @@ class Linker:
 
     def reach(self, program: Program, unit: Unit) -> None:
         """Check what a program calls by name."""
-        names = {plan.target.name: plan.target.span for plan in program.calls.values() if plan.target.static}
-        for name in names:
+        for alias, use in program.uses.items():
+            if alias not in self.registered and not self.resolves(use.reference, unit.document):
+                self.report("P109", f"`{use.reference}` does not resolve", unit.document, use.span)
+        for name in dict.fromkeys(plan.target.name for plan in program.calls.values() if plan.target.static):
             if name in self.registered:
                 continue
-            use = program.uses.get(name)
-            if use is not None:
-                name = use.reference
-                if not self.resolves(name, unit.document):
-                    self.report("P109", f"`{name}` does not resolve", unit.document, use.span)
+            if name in program.uses:
+                name = program.uses[name].reference
             instance = self.instance(name, unit.document)
             if instance is not None:
                 self.check_instance(instance, unit.document, ())
                 continue
-            callee = self.unit(name, unit.document)
-            if callee is not None and callee.entry.body is not None:
-                self.program(callee)
+            self.look_at(self.unit(name, unit.document))
+
+    def look_at(self, unit: Unit | None) -> None:
+        """Check what is reached: the file that it stands in, once, and its body."""
+        if unit is None:
+            return
+        self.visit(unit.document)
+        if unit.entry.body is not None:
+            self.program(unit)
+
+    def visit(self, document: Document) -> None:
+        """Note what was found wrong with a file when it was read."""
+        if document not in self._visited:
+            self._visited.add(document)
+            self.found.extend(document.diagnostics)
 
     # --- instances (L7) ----------------------------------------------------------------------------------------------
 
@@ -225,7 +237,7 @@ class Linker:
             self.report("P202", f"{where} is of `{instance.pattern}`, which is a {unit.entry.kind}, not a pattern",
                         document, instance.pattern_span)  # fmt: skip
             return
-        self.program(unit)
+        self.look_at(unit)
         slots = {slot.name: slot for slot in unit.entry.slots}
         config = {item.name: item for item in unit.entry.config}
         for slot, bound in instance.slots.items():
@@ -274,9 +286,7 @@ class Linker:
                 return
             self.check_instance(nested, document, around)
             return
-        unit = self.unit(name, document)
-        if unit is not None and unit.entry.body is not None:
-            self.program(unit)
+        self.look_at(self.unit(name, document))
 
     def _unknown(
         self,
@@ -391,7 +401,10 @@ class Linker:
         within: Entry | None = None,
     ) -> Service:
         """An entry as a service: its body, or work for a model. Only an instance has `config`, and stands `within` an
-        entry whose inputs it may inherit (L7)."""
+        entry whose inputs it may inherit (L7). Raises CheckError for an entry that cannot run."""
+        broken = [item for item in unit.document.diagnostics if item.severity is Severity.ERROR]
+        if broken:
+            raise CheckError.from_diagnostics(broken)
         if unit.entry.body is None:
             registered = self.registered.get(unit.entry.name)
             return StandIn(registered, entry_signature(unit.entry)) if registered else ContractService(name, unit.entry)
