@@ -34,8 +34,6 @@ _MISSING = re.compile(
     r"(?: does not resolve| to call|, and nothing provides it)"
 )
 
-_GIVE = "put {name}.prose.md beside this file, or give such a service (--services, --script)"
-
 
 @attrs.frozen(eq=False)
 class Unit:
@@ -211,11 +209,17 @@ class Linker:
                 return attrs.evolve(item, code=error.code, name="", severity=Severity.ERROR, message=error.message,
                                     hint=error.hint)  # fmt: skip
         if missing := _MISSING.fullmatch(item.message):
-            name = missing["name"]
-            if ":" in name or "/" in name:
-                return attrs.evolve(item, hint=self.loader.looked_for(name, document))
-            return attrs.evolve(item, hint=item.hint or _GIVE.format(name=name))
+            is_path = ":" in missing["name"] or "/" in missing["name"]
+            return attrs.evolve(
+                item, hint=self._where(missing["name"], document) if is_path or not item.hint else item.hint
+            )
         return item
+
+    def _where(self, name: str, document: Document) -> str | None:
+        """What would provide a name that means nothing."""
+        if ":" in name or "/" in name:
+            return self.loader.looked_for(name, document)
+        return f"put {name}.prose.md beside this file, or give such a service (--services, --script)"
 
     def check_instance(
         self, instance: Instance, document: Document, around: Sequence[Instance], name: str = ""
@@ -253,7 +257,7 @@ class Linker:
                     self.check_instance(service, document, (*around, instance), inner)
                 elif not self.resolves(service, document):
                     close = nearest(service, Scope(self, document).names())
-                    hint = f"did you mean `{close[0]}`?" if close else _GIVE.format(name=service)
+                    hint = f"did you mean `{close[0]}`?" if close else self._where(service, document)
                     self.report("P202", f"{where} binds `{slot}` to `{service}`, which is not found",
                                 document, bound.span, hint)  # fmt: skip
                 else:
