@@ -15,11 +15,13 @@ from prose_lang.cli.terminal import Terminal
 def command(ctx: click.Context, paths: tuple[str, ...], as_json: bool) -> int:
     """List the patterns of the library, or what files and folders hold: patterns, functions, tests and the rest.
 
+    PATH is a file, a folder (all .prose.md files in it and below it), or a library name.
+
     \b
     Examples:
       $ prose list
       $ prose list --json
-      $ prose list src tests
+      $ prose list refine
     """
     from prose_lang import resources
     from prose_lang.cli.checking import files_of

@@ -84,7 +84,7 @@ class Loader:
             for folder in _folders(reference, place):
                 for path in _candidates(folder, reference):
                     if not place.allows(path, folder):
-                        raise _outside(reference, origin, span)
+                        raise _outside(reference, origin, span, through_link=True)
                     return self._load(path, _shown(path, origin))
         return self._from_library(reference)
 
@@ -228,9 +228,11 @@ def _missing(shown: str, near: list[str]) -> SourceError:
     return SourceError("P103", f"there is no file `{shown}`", hint=_hint(PurePath(shown).name, near))
 
 
-def _outside(reference: str, origin: Document, span: Span | None) -> SourceError:
+def _outside(reference: str, origin: Document, span: Span | None, *, through_link: bool = False) -> SourceError:
     message = f"`{reference}` leads outside of the folder that `{origin.source.name}` may use"
     hint = "name a file beside it or in the project's `src/`, without `..` and without a leading `/`"
+    if through_link:
+        hint = "the file is a link to one that stands elsewhere; put the file itself there"
     return SourceError("P109", message, source=origin.source, span=span, hint=hint)
 
 

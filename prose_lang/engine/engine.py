@@ -151,7 +151,7 @@ class Engine:
         return self._new_linker(self.services).scope(document)
 
     def _checked(self, pattern: Pattern, linker: Linker) -> Linker:
-        linker.found.extend(pattern.document.diagnostics)
+        linker.visit(pattern.document)
         linker.program(Unit(pattern.document, pattern.entry))
         for entry in pattern.document.entries:
             for instance in entry.instances:

@@ -35,8 +35,6 @@ _MISSING = re.compile(
     r"(?: does not resolve| to call|, and nothing provides it)"
 )
 
-_GIVE = "put {name}.prose.md beside this file, or give such a service (--services, --script)"
-
 
 @attrs.frozen(eq=False)
 class Unit:
@@ -103,7 +101,8 @@ class Linker:
         self.found: list[Diagnostic] = []
         self._programs: dict[Entry, Program] = {}
         self._services: dict[Any, Service] = {}
-        self._checked: set[Any] = set()
+        self._checked: set[Instance] = set()
+        self._visited: set[Document] = set()
         self._refused: dict[tuple[str, Document], SourceError] = {}
         self._units: dict[tuple[str, Document], Unit | None] = {}
 
@@ -173,20 +172,30 @@ class Linker:
 
     def reach(self, program: Program, unit: Unit) -> None:
         """Check what a program calls by name."""
-        names = {plan.target.name: plan.target.span for plan in program.calls.values() if plan.target.static}
-        for name in names:
+        for name in dict.fromkeys(plan.target.name for plan in program.calls.values() if plan.target.static):
             if name in self.registered:
                 continue
-            use = program.uses.get(name)
-            if use is not None:
-                name = use.reference  # one that does not resolve has been reported where it stands
+            if name in program.uses:
+                name = program.uses[name].reference  # one that does not resolve has been reported where it stands
             instance = self.instance(name, unit.document)
             if instance is not None:
                 self.check_instance(instance, unit.document, ())
                 continue
-            callee = self.unit(name, unit.document)
-            if callee is not None and callee.entry.body is not None:
-                self.program(callee)
+            self.look_at(self.unit(name, unit.document))
+
+    def look_at(self, unit: Unit | None) -> None:
+        """Check what is reached: the file that it stands in, once, and its body."""
+        if unit is None:
+            return
+        self.visit(unit.document)
+        if unit.entry.body is not None:
+            self.program(unit)
+
+    def visit(self, document: Document) -> None:
+        """Note what was found wrong with a file when it was read."""
+        if document not in self._visited:
+            self._visited.add(document)
+            self.found.extend(document.diagnostics)
 
     # --- instances (L7) ----------------------------------------------------------------------------------------------
 
@@ -202,11 +211,17 @@ class Linker:
                 return attrs.evolve(item, code=error.code, name="", severity=Severity.ERROR, message=error.message,
                                     hint=error.hint)  # fmt: skip
         if missing := _MISSING.fullmatch(item.message):
-            name = missing["name"]
-            if ":" in name or "/" in name:
-                return attrs.evolve(item, hint=self.loader.looked_for(name, document))
-            return attrs.evolve(item, hint=item.hint or _GIVE.format(name=name))
+            is_path = ":" in missing["name"] or "/" in missing["name"]
+            return attrs.evolve(
+                item, hint=self._where(missing["name"], document) if is_path or not item.hint else item.hint
+            )
         return item
+
+    def _where(self, name: str, document: Document) -> str | None:
+        """What would provide a name that means nothing."""
+        if ":" in name or "/" in name:
+            return self.loader.looked_for(name, document)
+        return f"put {name}.prose.md beside this file, or give such a service (--services, --script)"
 
     def check_instance(
         self, instance: Instance, document: Document, around: Sequence[Instance], name: str = ""
@@ -228,7 +243,7 @@ class Linker:
             self.report("P202", f"{where} is of `{instance.pattern}`, which is a {unit.entry.kind}, not a pattern",
                         document, instance.pattern_span)  # fmt: skip
             return
-        self.program(unit)
+        self.look_at(unit)
         slots = {slot.name: slot for slot in unit.entry.slots}
         config = {item.name: item for item in unit.entry.config}
         for slot, bound in instance.slots.items():
@@ -244,7 +259,7 @@ class Linker:
                     self.check_instance(service, document, (*around, instance), inner)
                 elif not self.resolves(service, document):
                     close = nearest(service, Scope(self, document).names())
-                    hint = f"did you mean `{close[0]}`?" if close else _GIVE.format(name=service)
+                    hint = f"did you mean `{close[0]}`?" if close else self._where(service, document)
                     self.report("P202", f"{where} binds `{slot}` to `{service}`, which is not found",
                                 document, bound.span, hint)  # fmt: skip
                 else:
@@ -277,9 +292,7 @@ class Linker:
                 return
             self.check_instance(nested, document, around)
             return
-        unit = self.unit(name, document)
-        if unit is not None and unit.entry.body is not None:
-            self.program(unit)
+        self.look_at(self.unit(name, document))
 
     def _unknown(
         self,
@@ -394,7 +407,10 @@ class Linker:
         within: Entry | None = None,
     ) -> Service:
         """An entry as a service: its body, or work for a model. Only an instance has `config`, and stands `within` an
-        entry whose inputs it may inherit (L7)."""
+        entry whose inputs it may inherit (L7). Raises CheckError for an entry that cannot run."""
+        broken = [item for item in unit.document.diagnostics if item.severity is Severity.ERROR]
+        if broken:
+            raise CheckError.from_diagnostics(broken)
         if unit.entry.body is None:
             registered = self.registered.get(unit.entry.name)
             return StandIn(registered, entry_signature(unit.entry)) if registered else ContractService(name, unit.entry)

@@ -39,5 +39,4 @@ class ServedContract:
             if value is not None:
                 sent[base.name] = value
         here = Activation(run, self.home, stack=self.home.code.weight)
-        perform = run.perform_composite if self.service.composite else run.perform
-        return await perform(Call(self.site, here, (), self.service, sent))
+        return await run.perform(Call(self.site, here, (), self.service, sent))
