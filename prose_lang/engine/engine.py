@@ -133,13 +133,20 @@ class Engine:
 
     def check(self, pattern: Pattern) -> list[Diagnostic]:
         """Everything that can be said of a pattern before it is given anything, sorted by position."""
-        return sort_diagnostics(self._checked(pattern, self._new_linker(self.services)).found)
+        return self.checked(pattern)[0]
+
+    def checked(self, pattern: Pattern) -> tuple[list[Diagnostic], list[Program]]:
+        """What `check` says, and the programs of all bodies of the pattern's document in their order."""
+        linker = self._checked(pattern, self._new_linker(self.services))
+        document = pattern.document
+        programs = [linker.program(Unit(document, entry)) for entry in document.entries if entry.body is not None]
+        return sort_diagnostics(linker.found), programs
 
     def program(self, pattern: Pattern) -> Program:
         """The checked program of a pattern, errors and all."""
         return self._new_linker(self.services).program(Unit(pattern.document, pattern.entry))
 
-    def checked(self, pattern: Pattern) -> Linker:
+    def linked(self, pattern: Pattern) -> Linker:
         """What links a pattern's names, for tools that look at it. Raises CheckError with all faults of the file."""
         linker = self._checked(pattern, self._new_linker(self.services))
         if linker.errors:

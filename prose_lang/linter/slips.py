@@ -21,8 +21,10 @@ _FILES = "md|txt|json|yaml|csv|py|com|org"
 #: A word with a field behind its dot; names of files and hosts look the same.
 _FIELD_OF = re.compile(rf"(?<![\w.-])(?P<word>[^\W\d]\w*(?:-+\w+)*)(?=\.(?!(?:{_FILES})\b)[^\W\d])")
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
-_ENDINGS = ("s", "es", "d", "ed", "ing", "ly", "er", "'s")
+_ENDINGS = ("s", "es", "ed", "ing", "ly", "er", "'s")
 _LONGEST = 300
+#: Where there are more names than this, none is looked for that a word may have been meant for.
+_MOST_NAMES = 500
 
 
 class Slip(NamedTuple):
@@ -48,7 +50,7 @@ def slip_of(plan: ConditionPlan) -> Slip | None:
         word, start = match[0], match.start()
         if word in known or quoted(start):
             continue
-        for name in nearest(word, known):
+        for name in nearest(word, known) if len(known) <= _MOST_NAMES else ():
             if not _is_form_of(word, name) and _decides(text[:start] + name + text[match.end() :], known, plan):
                 return Slip(word, start, name)
     unknown = [slip for slip in _operands(text) if slip.word not in known and not quoted(slip.start)]
@@ -78,7 +80,8 @@ def _operands(text: str) -> list[Slip]:
 def _is_form_of(word: str, name: str) -> bool:
     """Whether one of two words is the other in another form: "drafts" is English beside a variable `draft`."""
     short, long = sorted((word.lower(), name.lower()), key=len)
-    return any(long in (short + ending, short.removesuffix("e") + ending) for ending in _ENDINGS)
+    stem = short.removesuffix("e")
+    return any(long in (short + ending, stem + ending) for ending in _ENDINGS if not short.endswith(ending[0]))
 
 
 def _decides(text: str, known: set[str], plan: ConditionPlan) -> bool:

@@ -107,7 +107,7 @@ def call_bounds(engine: Engine, pattern: Pattern) -> CallBounds:
     >>> str(found.total), found.total.within({"max_rounds": 5})
     ('2 to 2 × max_rounds', (2, 10))
     """
-    linker = engine.checked(pattern)
+    linker = engine.linked(pattern)
     unit = Unit(pattern.document, pattern.entry)
     if pattern.entry.body is None:
         raise CheckError("P105", f"`{pattern.entry.name}` has no body that could call anything",

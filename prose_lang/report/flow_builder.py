@@ -41,7 +41,7 @@ class Built(NamedTuple):
 
 def flow_of(engine: Engine, pattern: Pattern, *, nested: bool = False) -> Flow:
     """The flow of a pattern; with `nested` those of the entries it calls too. Raises CheckError with all faults."""
-    linker = engine.checked(pattern)
+    linker = engine.linked(pattern)
     if pattern.entry.body is None:
         raise CheckError("P105", f"`{pattern.entry.name}` has no body to draw",
                          source=pattern.document.source, span=pattern.entry.span)  # fmt: skip

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from prose_lang.linter.kinds import KindReader, Kinds
 from prose_lang.linter.rule import Finding, Rule
+from prose_lang.linter.structure import Suite
 from prose_lang.linter.subject import Subject
 from prose_lang.semantics import Target
 from prose_lang.syntax import nodes as n
@@ -75,11 +76,8 @@ class AlwaysFails(Rule):
                     yield from self.count(subject, value, kinds)
                 case n.Call(target=target):
                     yield from self.call(subject, subject.program.calls[node].target, target, kinds)
-                case n.Record(name=name):
-                    cell = subject.program.writes.get(name)
-                    found = kinds.set_to(cell) if cell in kinds.values and cell not in kinds.starts else None
-                    message = f"`{name.id}` is {{}}, and nothing can be added to that"
-                    yield from self.wrong(subject, name, found, {"list", "null"}, message)
+                case n.Record():
+                    yield from self.record(subject, node, kinds)
                 case _:
                     pass
 
@@ -119,6 +117,12 @@ class AlwaysFails(Rule):
             assert found is not None, "literals have kinds"
             yield self.at(subject, name, f"`{name.id}` is {_a(found)}, and only a service can be called")
 
+    def record(self, subject: Subject, node: n.Record, kinds: KindReader) -> Iterator[Finding]:
+        cell = subject.program.writes.get(node.name, -1)
+        if cell in kinds.values and cell not in kinds.starts and _is_set_before(subject, node, cell):
+            message = f"`{node.name.id}` is {{}}, and nothing can be added to that"
+            yield from self.wrong(subject, node.name, kinds.set_to(cell), {"list", "null"}, message)
+
     def wrong(
         self, subject: Subject, place: n.Node, found: Kinds | None, takes: set[str], message: str
     ) -> Iterator[Finding]:
@@ -134,6 +138,21 @@ def _caught(subject: Subject) -> frozenset[n.Node]:
         if isinstance(node, n.Try) and node.handler is not None
         for below in walk(node.body)
     )
+
+
+def _is_set_before(subject: Subject, record: n.Record, cell: int) -> bool:
+    """Whether a `let` that stands before it, in its list or in one around, has set a variable for certain."""
+    for suite in subject.structure.suites:
+        if record not in suite.statements:
+            continue
+        around: Suite | None = suite
+        at = suite.statements.index(record)
+        while around is not None:
+            lets = (statement for statement in around.statements[:at] if isinstance(statement, n.Let))
+            if any(subject.program.writes.get(statement.name) == cell for statement in lets):
+                return True
+            at, around = around.at, around.around
+    return False
 
 
 def _a(kinds: Kinds) -> str:

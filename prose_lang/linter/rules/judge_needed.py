@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from prose_lang.diagnostics import Severity
 from prose_lang.linter.rule import Finding, Rule
-from prose_lang.linter.slips import slip_of
 from prose_lang.linter.subject import Subject
 
 
@@ -57,7 +56,7 @@ class JudgeNeeded(Rule):
 
     def find(self, subject: Subject) -> Iterator[Finding]:
         for condition, plan in subject.program.conditions.items():
-            if plan.layers != ("judge",) or slip_of(plan) is not None:
+            if plan.layers != ("judge",) or condition in subject.slips:
                 continue  # a misspelt name is told as such
             if plan.labels:
                 message = "a judge chooses among these options each time"

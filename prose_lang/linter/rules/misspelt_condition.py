@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prose_lang.linter.rule import Finding, Rule
-from prose_lang.linter.slips import slip_of
 from prose_lang.linter.subject import Subject
 from prose_lang.text import Span
 
@@ -59,13 +58,9 @@ class MisspeltCondition(Rule):
     whole = True
 
     def find(self, subject: Subject) -> Iterator[Finding]:
-        for condition, plan in subject.program.conditions.items():
-            slip = slip_of(plan)
-            if slip is not None:
-                start = condition.start + slip.start
-                message = f"nothing is called `{slip.word}` here, so a judge is asked what this condition means"
-                if not slip.word[0].isalpha():
-                    message = f"`{slip.word}` is no operator, so a judge is asked what this condition means"
-                hint = f"did you mean `{slip.meant}`?" if slip.meant else f"set it before: let {slip.word} = …"
-                span = Span(start, start + len(slip.word))
-                yield self.at(subject, span, message, hint)
+        for condition, slip in subject.slips.items():
+            start = condition.start + slip.start
+            what = "is no name here" if slip.word[0].isalpha() or slip.word[0] == "_" else "is no operator"
+            message = f"`{slip.word}` {what}, so a judge is asked what this condition means"
+            hint = f"did you mean `{slip.meant}`?" if slip.meant else f"set it before: let {slip.word} = …"
+            yield self.at(subject, Span(start, start + len(slip.word)), message, hint)
