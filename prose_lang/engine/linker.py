@@ -211,10 +211,11 @@ class Linker:
                 return attrs.evolve(item, code=error.code, name="", severity=Severity.ERROR, message=error.message,
                                     hint=error.hint)  # fmt: skip
         if missing := _MISSING.fullmatch(item.message):
+            where = self._where(missing["name"], document)
+            # A name that is close is a better hint than where others would be looked for, but not than what to install.
             is_path = ":" in missing["name"] or "/" in missing["name"]
-            return attrs.evolve(
-                item, hint=self._where(missing["name"], document) if is_path or not item.hint else item.hint
-            )
+            if not item.hint or (is_path and where is not None and not where.startswith("looked for")):
+                return attrs.evolve(item, hint=where)
         return item
 
     def _where(self, name: str, document: Document) -> str | None:

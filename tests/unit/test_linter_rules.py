@@ -460,19 +460,19 @@ def test_outputs_of_functions() -> None:
 
 
 #: A function with a contract, which stands behind the body that calls it.
-CALLEE = "\n## h\n\n### Parameters\n\n- `n` (integer, min: 1): n\n- `mode` (string, one of: fast, safe): m\n"
+CALLEE = "\n## h\n\n### Parameters\n\n- `s`: string -- s\n- `n` (integer, min: 1): n\n"
 
 
 @pytest.mark.parametrize(
     "body",
     [
-        'return call h\n  n: «"three"\n  mode: "fast"',
-        'return h(«0, «"slow")',
-        'let x = call h(«[1], "safe")\nreturn x',
-        'return call h\n  n: 3\n  mode: "fast"',
-        'let mode = "slow"\nreturn h(1 + 1, mode)',
-        "return call h\n  n: null\n  mode: topic",
-        'let h = 3\nreturn call h\n  n: "three"',
+        "return call h\n  s: «3\n  n: 3",
+        "return h(«[1], 3)",
+        "let x = call h(«{ a: 1 }, 3)\nreturn x",
+        'return call h\n  s: "3"\n  n: 3',
+        "let s = 3\nreturn h(s, 1 + 1)",
+        "return call h\n  s: null\n  n: topic",
+        "let h = 3\nreturn call h\n  s: 3",
     ],
 )
 def test_values_that_do_not_fit_a_contract(body: str) -> None:

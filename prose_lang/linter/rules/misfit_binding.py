@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-import attrs
-
-from prose_lang.documents.declarations import misfit
+from prose_lang.documents.declarations import misfit, takes_text
 from prose_lang.documents.model import Entry, Item
 from prose_lang.linter.rule import Finding, Rule
 from prose_lang.linter.subject import Subject
 from prose_lang.semantics import CallPlan
+from prose_lang.semantics.calls import UNKNOWN, constant
 from prose_lang.syntax import nodes as n
 
 
@@ -19,13 +17,13 @@ class MisfitBinding(Rule):
     """
     ## What it does
 
-    A call of a function of the file binds a value written out that does not fit the declared type, bounds or choices.
+    A call of a function of the file binds a value written out that is no text, where the function declares a text.
 
     ## Why
 
-    A contract says what a function takes (L3, L5). Calls are not stopped for it, since a model may make do with
-    anything; but a function with a body that expects a number fails on a text, and a choice that it does not know
-    leads nowhere.
+    A contract says what a function takes (L3). Where it takes a number or a list, another kind is an error (P211);
+    where it takes a text, other kinds pass with a warning in the trace, because results of services often come as
+    objects. A value that is written out is rarely meant so.
 
     ## Example
 
@@ -39,14 +37,14 @@ class MisfitBinding(Rule):
 
     ```prose
     return call summary
-      words: "many"
+      style: 3
     ```
 
     ## summary
 
     ### Parameters
 
-    - `words` (integer, min: 1): how long it may be
+    - `style`: string -- how it is to be written
 
     ### Returns
 
@@ -65,14 +63,14 @@ class MisfitBinding(Rule):
 
     ```prose
     return call summary
-      words: 200
+      style: "formal"
     ```
 
     ## summary
 
     ### Parameters
 
-    - `words` (integer, min: 1): how long it may be
+    - `style`: string -- how it is to be written
 
     ### Returns
 
@@ -97,10 +95,12 @@ class MisfitBinding(Rule):
                 yield from self.look(subject, items.get(name), value)
 
     def look(self, subject: Subject, item: Item | None, value: n.Value | None) -> Iterator[Finding]:
-        plain = _plain(value)
-        if item is None or value is None or plain is None:
+        if item is None or value is None or not takes_text(item):
             return
-        wrong = misfit(plain.value, item)
+        plain = constant(value)
+        if plain is UNKNOWN or plain is None:  # null is absent (L32)
+            return
+        wrong = misfit(plain, item)
         if wrong is not None:
             yield self.at(subject, value, f"`{item.name}` {wrong}")
 
@@ -111,20 +111,3 @@ def _called(subject: Subject, plan: CallPlan) -> Entry | None:
     if target.slot is not None or target.variable is not None:
         return None
     return subject.document.entry(target.name)
-
-
-@attrs.frozen
-class _Plain:
-    value: Any
-
-
-def _plain(value: n.Value | None) -> _Plain | None:
-    """A value written out as plain data; None if there are names in it."""
-    match value:
-        case n.Literal(value=literal):
-            return _Plain(literal)
-        case n.ListLiteral(items=items):
-            found = [_plain(item) for item in items]
-            return _Plain([one.value for one in found if one is not None]) if None not in found else None
-        case _:
-            return None
