@@ -101,6 +101,7 @@ class Folder:
 def _own_modules(path: Path) -> Iterator[None]:
     """Forget the modules that were imported from a folder, which the next page may have by the same names."""
     before = list(sys.path)
+    sys.path.insert(0, str(path))  # as for a script that is run there
     try:
         yield
     finally:
