@@ -15,12 +15,17 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
 from documentation_harness import ROOT, Fence, fences
 
 _MARK = "---- end of step:"
+#: Where the project is installed, pytest finds the plugin itself; in a bare checkout it is named.
+_PLUGIN = "" if entry_points(group="pytest11", name="prose") else " -p prose_lang.testing.plugin"
+#: The commands that pages use, as modules of this Python.
+_COMMANDS = {"prose": "prose_lang", "pytest": f"pytest -p no:cacheprovider{_PLUGIN}"}
 
 
 class Folder:
@@ -29,14 +34,16 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.names: dict[str, Any] = {"__name__": "documentation"}
-        command = path.parent / "bin" / "prose"
-        command.parent.mkdir(exist_ok=True)
-        command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m prose_lang "$@"\n')
-        command.chmod(0o755)
+        commands = path.parent / "bin"
+        commands.mkdir(exist_ok=True)
+        for name, words in _COMMANDS.items():
+            command = commands / name
+            command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m {words} "$@"\n')
+            command.chmod(0o755)
         kept = {name: value for name, value in os.environ.items() if name in ("LANG", "LC_ALL", "TMPDIR")}
         self.environment = {
             **kept,
-            "PATH": f"{command.parent}{os.pathsep}{os.environ['PATH']}",
+            "PATH": f"{commands}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": str(ROOT),
             "HOME": str(path),
             "COLUMNS": "120",
@@ -94,6 +101,7 @@ class Folder:
 def _own_modules(path: Path) -> Iterator[None]:
     """Forget the modules that were imported from a folder, which the next page may have by the same names."""
     before = list(sys.path)
+    sys.path.insert(0, str(path))  # as for a script that is run there
     try:
         yield
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,6 +30,8 @@ from prose_lang.semantics import conditions
 from prose_lang.services import command, script, threads
 from prose_lang.syntax import builder, lexer, nodes
 from prose_lang.syntax.tokens import KEYWORDS
+from prose_lang.testing import Verdict, exact, mechanical, plugin
+from prose_lang.testing.fixture import Prose
 from prose_lang.values import model
 
 LANGUAGE = DOCS / "language"
@@ -242,6 +245,56 @@ def test_exit_statuses() -> None:
 
     rows = re.findall(r"^\| (\d+) \| .* \|$", section("run"), re.MULTILINE)
     assert sorted(map(int, rows)) == sorted(set(EXIT.values()))
+
+
+# --- tests of patterns -----------------------------------------------------------------------------------------------
+
+
+def test_what_can_be_looked_up_mechanically() -> None:
+    seen = set()
+    for text, holds, fails in table(DOCS / "testing.md", "mechanical"):
+        said = text[1:-1]
+        statement = mechanical.read_statement(said)
+        assert statement is not None, said
+        assert statement.decide(json.loads(holds[1:-1])).holds, (said, holds)
+        assert not statement.decide(json.loads(fails[1:-1])).holds, (said, fails)
+        seen.add(said)
+    # Every form of the code has a row. A pattern that is new to this test has to be added to it, and to the page.
+    forms = {name for name, pattern in vars(mechanical).items() if isinstance(pattern, re.Pattern)}
+    operands = {"_TICKED", "_PIECE", "_SENTENCE_END"}
+    statements = {"_EXISTS", "_MISSING", "_CONTAINS", "_EDGE", "_ONE_OF", "_KIND", "_EQUALS", "_BOUND", "_BETWEEN"}
+    assert forms == operands | statements
+    for pattern in (mechanical._EXISTS, mechanical._MISSING):
+        assert set(pattern.pattern.split("|")) <= seen
+    for name in statements:
+        assert any(getattr(mechanical, name).fullmatch(said) for said in seen), name
+    assert {how for how in mechanical._BOUNDS if any(said.startswith(how) for said in seen)} == set(mechanical._BOUNDS)
+    units = re.findall(r"[a-z]+", mechanical._UNIT.split("<unit>")[1].split(")")[0])
+    assert {unit for unit in units if any(re.search(rf"\d {unit}s?$", said) for said in seen)} == set(units)
+    kinds = mechanical._KIND.pattern.split("<kind>")[1].removesuffix(")").split("|")
+    assert {kind for kind in kinds if f"is a {kind}" in seen or f"is an {kind}" in seen} == set(kinds)
+
+
+def test_what_is_exact() -> None:
+    rows = {words(row[0])[0]: row[1] for row in table(DOCS / "testing.md", "exact")}
+    assert tuple(rows) == exact.KEYS
+    assert words(rows["status"]) == list(exact.STATUSES)
+    assert f"{{{', '.join(exact.ERROR_PARTS)}}}" in rows["error"]
+    assert words(rows["decisions"]) == list(exact.DECISION_PARTS)
+
+
+def test_verdicts_of_scenarios() -> None:
+    assert [row[0] for row in table(DOCS / "testing.md", "verdicts")] == [verdict.value for verdict in Verdict]
+
+
+def test_options_of_the_plugin() -> None:
+    rows = [words(row[0])[0].split()[0] for row in table(DOCS / "testing.md", "pytest")]
+    assert rows == re.findall(r'"(--prose-[\w-]+)"', inspect.getsource(plugin.pytest_addoption))
+
+
+def test_what_the_fixture_has() -> None:
+    rows = [name for row in table(DOCS / "testing.md", "fixture") for name in words(row[0])]
+    assert sorted(rows) == sorted(name for name in dir(Prose(".")) if not name.startswith("_"))
 
 
 # --- embedding -------------------------------------------------------------------------------------------------------

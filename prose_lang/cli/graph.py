@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.argument("source", metavar="NAME|PATH", shell_complete=complete_source)
 @click.option(
     "--format", "form", type=click.Choice(["mermaid", "dot", "svg"]), default=None,
-    help="What is written: mermaid, unless the name of the output says otherwise.",
+    help="What is written: mermaid, unless the name of the output file ends in .dot or .svg.",
 )  # fmt: skip
 @click.option("--output", "-o", metavar="FILE", help="Write to a file instead of standard output.")
 @click.option("--nested", is_flag=True, help="Draw the entries and instances too that the pattern calls.")

@@ -21,7 +21,7 @@ def command(ctx: click.Context, paths: tuple[str, ...], as_json: bool) -> int:
     Examples:
       $ prose list
       $ prose list --json
-      $ prose list refine
+      $ prose new second-opinion && prose list .
     """
     from prose_lang import resources
     from prose_lang.cli.checking import files_of

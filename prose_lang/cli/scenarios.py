@@ -177,11 +177,16 @@ class _Work:
             self.terminal.write(self.terminal.paint("1", visible(file.name), self.terminal.out))
         first = len(self.report.results)
         for scenario in wanted:
-            self.report.results.append(self.scenario(scenario))
+            result = self.run(scenario)
+            self.report.results.append(result)
+            if not self.request.update:
+                self.show(result)
             if self.stopped:
                 break
         if self.request.update and path not in self.shipped:
             self.update(file, first)
+            for result in self.report.results[first:]:  # as they are after the update
+                self.show(result)
 
     def collected(self, path: str) -> TestFile:
         if path != STDIN:
@@ -194,16 +199,14 @@ class _Work:
         keyword = self.request.keyword
         return keyword is None or keyword.casefold() in f"{scenario.file}::{scenario.name}".casefold()
 
-    def scenario(self, scenario: Scenario) -> ScenarioResult:
-        result = self.run(scenario)
-        self.line(scenario.name, result.verdict, "  ", result.seconds)
+    def show(self, result: ScenarioResult) -> None:
+        self.line(result.scenario.name, result.verdict, "  ", result.seconds)
         if self.terminal.verbosity >= 1 and self.request.form == "text":
             for check in result.checks:
                 layer = f" ({check.layer})" if check.layer else ""
                 reason = f": {check.reason}" if check.reason else ""
                 no = "not " if check.negated else ""
                 self.terminal.write(visible(f"      {check.verdict.value}{layer}  {no}{check.what}{reason}"))
-        return result
 
     def run(self, scenario: Scenario) -> ScenarioResult:
         request, clean = self.request, self.terminal.redactor.value

@@ -8,7 +8,7 @@ from prose_lang.cli.options import complete_source, json_option
 from prose_lang.cli.terminal import Terminal
 
 
-@click.command(short_help="Show what a pattern takes, returns and promises.")
+@click.command(short_help="Show what a pattern takes, returns and promises, or how many calls it makes.")
 @click.argument("source", metavar="NAME|PATH", shell_complete=complete_source)
 @click.argument("names", nargs=-1, metavar="[NAME=VALUE]...")
 @click.option("--source", "as_source", is_flag=True, help="Print the file itself.")
@@ -27,13 +27,13 @@ def command(
     script: str | None,
     as_json: bool,
 ) -> int:
-    """Show what a pattern takes, returns and promises.
+    """Show what a pattern takes, returns and promises, or how many calls it makes.
 
     NAME|PATH is a library name, a path, PATH#ENTRY for an inline entry, or - for standard input.
 
-    --calls says instead how many calls a run makes at least and at most, in terms of config keys and inputs. NAME=VALUE
-    (also NAME:=JSON, NAME=@FILE) says for which values of these the numbers are worked out. The least holds for runs
-    that end with a value, the most for every run.
+    --calls says how many calls a run makes at least and at most, in terms of config keys and inputs. NAME=VALUE (also
+    NAME:=JSON, NAME=@FILE) says for which values of these the numbers are worked out. The least holds for runs that
+    end with a value, the most for every run.
 
     \b
     Examples:
@@ -42,6 +42,8 @@ def command(
       $ prose show stdlib:refine --source
       $ prose show refine --calls
       $ prose show refine --calls max_rounds=5
+
+    Exit status: 0 shown, 2 if it cannot be read, or with errors where calls are counted.
     """
     terminal = ctx.ensure_object(Terminal)
     if calls and as_source:

@@ -30,11 +30,11 @@ class _Percent(click.FloatRange):
 @click.option("--judge", metavar="REF", help="Service that judges what nothing else decides.")
 @click.option("--update", is_flag=True, help="Record in the files what the scenarios gave where it differs.")
 @click.option("--junit", metavar="FILE", help="Write the results as JUnit XML too.")
-@click.option("--coverage", is_flag=True, help="Show which statements and outcomes the scenarios reached.")
+@click.option("--coverage", is_flag=True, help="Show which statements and outcomes of conditions the scenarios reached.")
 @click.option(
-    "--coverage-min", metavar="PERCENT", type=_Percent(0, 100), help="Fail if they reached less; implies --coverage."
+    "--coverage-min", metavar="PERCENT", type=_Percent(0, 100), help="Fail if less is covered; implies --coverage."
 )
-@click.option("--coverage-report", metavar="FILE", help="Write them in lcov's format; implies --coverage.")
+@click.option("--coverage-report", metavar="FILE", help="Write the coverage in lcov's format; implies --coverage.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="What is printed.")
 @click.option("--json", "as_json", is_flag=True, help="Same as --format json.")
 @talk_options
@@ -52,9 +52,9 @@ def command(ctx: click.Context, /, paths: tuple[str, ...], as_json: bool, **opti
 
     \b
     Examples:
-      $ prose test refine
-      $ prose test -k "first draft" --strict --format json refine
-      $ prose test --coverage-min 90 refine
+      $ prose new second-opinion && prose test
+      $ prose test -k "accepted at once" --strict
+      $ prose test second-opinion.test.prose.md --coverage-min 90
 
     Exit status: 0 all passed, 1 something failed or too little was covered, 2 something is broken or there are no
     tests, 130 interrupted.

@@ -49,8 +49,11 @@ class Binder:
         for slot in program.entry.slots:
             item = _given(names.get(slot.name))
             if item.value is None:
+                # A service of the same name is not taken by itself: which one fills a slot is for the caller to say.
+                own = slot.name in self.linker.registered
+                hint = f"bind it to the service of its name: {slot.name}={slot.name}"
                 self.fault("P203", f"the slot `{slot.name}` is not bound", slot.span,
-                           f"bind it to a service: {slot.name}=…")  # fmt: skip
+                           hint if own else f"bind it to a service: {slot.name}=…")  # fmt: skip
                 continue
             try:
                 bound[slot.name] = self.slot(slot, item)

@@ -21,6 +21,8 @@ from prose_lang.testing.files import Scenario
 from prose_lang.testing.mechanical import read_statement
 from prose_lang.testing.seen import Seen, language_path
 
+#: What the layers of conditions advise is for authors of programs.
+_NO_JUDGE = "help: script a `judge` under Services, or give one with --judge"
 _ABOUT_THE_END = re.compile(r"(?:error|status|__error\.md)(?![\w-])")
 
 
@@ -148,7 +150,7 @@ class Deciding:
     def failed_to_decide(self, item: Expectation, error: ProseError) -> Check:
         if error.code == "P403":
             reason = "no rule decides it, and there is no judge to ask"
-            return self.undecided(item, Verdict.NOT_EVALUATED, reason, (error.hint,) if error.hint else ())
+            return self.undecided(item, Verdict.NOT_EVALUATED, reason, (_NO_JUDGE,))
         if error.code == "P303":  # a list has no such entry
             return self.made(item, False, "expression", error.message)
         if error.code == "P304":  # this cannot be said of a value of that kind, nor can its opposite
