@@ -370,8 +370,9 @@ class _Lexer:
         """A bracket that closes nothing. Where it begins its line, the indentation tells which line lacks the other."""
         line, begin = self.lacking or (None, 0)
         if line is None and is_first(self.text, position):
-            line = begin = line_above(self.text, position, margin_of(self.text, position), self.start) or 0
-        if not line:
+            line = line_above(self.text, position, margin_of(self.text, position), self.start)
+            begin = line or 0
+        if line is None:
             self.report("P101", f"there is no open bracket that `{piece}` could close", position, position + 1)
             return
         end = self.trimmed(line, self.line_end(line))
