@@ -47,6 +47,7 @@ ELSEWHERE = {
     "night-watch/agent-keeps-nothing": "at the `resume`",
     "recipe-kitchen/contains-itself": "at the pattern of the instance",
     "recipe-kitchen/slot-not-bound": "at the name of the instance",
+    "support-desk/object-not-closed": "at the bracket that is open",
     "support-desk/loop-over-a-text": "at the loop",
     "translation-desk/unused-config": "where the key is declared",
     "translation-desk/value-nobody-takes": "at the `return`",

@@ -30,7 +30,9 @@ class _Percent(click.FloatRange):
 @click.option("--judge", metavar="REF", help="Service that judges what nothing else decides.")
 @click.option("--update", is_flag=True, help="Record in the files what the scenarios gave where it differs.")
 @click.option("--junit", metavar="FILE", help="Write the results as JUnit XML too.")
-@click.option("--coverage", is_flag=True, help="Show which statements and outcomes of conditions the scenarios reached.")
+@click.option(
+    "--coverage", is_flag=True, help="Show which statements and outcomes of conditions the scenarios reached."
+)
 @click.option(
     "--coverage-min", metavar="PERCENT", type=_Percent(0, 100), help="Fail if less is covered; implies --coverage."
 )

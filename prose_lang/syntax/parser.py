@@ -63,9 +63,14 @@ def parse(source: Source, span: Span | None = None, indent: int = 0) -> Parsed:
     uneven = {item.span.start for item in lexed.diagnostics if item.code == "P111" and item.span is not None}
     # A line that is indented like none around it may stand in a place where it does not fit: that is one fault.
     told = [item for item in run.diagnostics if item.span is None or item.span.start not in uneven]
+    told = [item for item in told if not any(_holds(span, item.span) for span in lexed.explained)]
     found = sort_diagnostics([*lexed.diagnostics, *told])
     broken = [Span(token.start, token.end) for token in lexed.tokens if token.kind == "MALFORMED"]
     return Parsed(source, span, body, tuple(lexed.tokens), tuple(found), tuple(broken + run.broken))
+
+
+def _holds(stretch: Span, span: Span | None) -> bool:
+    return span is not None and stretch.start <= span.start <= stretch.end
 
 
 def parse_expression(source: Source, start: int, end: int) -> n.Expression | None:

@@ -65,8 +65,8 @@ def published() -> list[Path]:
         *(ROOT / "prose_lang" / "diagnostics" / "pages").glob("*.md"),
         ROOT / "README.md",
     }
-    texts = {path: path.read_bytes().decode("utf-8", errors="replace") for path in found}  # one is faulty in that too
-    return sorted(path for path, text in texts.items() if "```prose\n" in text and "\ufffd" not in text)
+    found = {path for path in found if path.name != "not-utf8.prose.md"}  # a faulty file, which nothing can read
+    return sorted(path for path in found if "```prose\n" in path.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("path", published(), ids=lambda path: path.name)

@@ -441,4 +441,4 @@ def test_other_commands_take_test_files(command: list[str]) -> None:
 def test_a_test_is_not_run_by_run() -> None:
     result = CliRunner().invoke(cli, ["run", "greet.test.prose.md"])
     assert result.exit_code == 2
-    assert "`prose test` runs its scenarios" in result.stderr
+    assert "prose test greet.test.prose.md" in result.stderr

@@ -72,6 +72,10 @@ from prose_lang.text import Source
         ("let x = 'y'\n", "`'` does not begin a string", 'strings stand in double quotes: "…"'),
         ("let x = !y\n", "`!` is not an operator", "write `not x`, or `a != b`"),
         ("let x = [1, 2\n", "`[` is never closed", None),
+        ("return\n  a: 1,\n  b: 2\n}\n", "this line lacks the `{` that `}` on line 4 closes", None),
+        ("return {\n  a:\n    b: 1\n  }\n}\n", "this line lacks the `{` that `}` on line 5 closes", None),
+        ("return {\n  a: {\n    b: 1\n}\n", "`{` is never closed", None),
+        ("let x = 1\n}\n", "there is no open bracket that `}` could close", None),
         ("let x = [1, 2)\n", "`[` is not closed before `)`", None),
         (
             'let x = "a\n',
