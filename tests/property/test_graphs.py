@@ -42,8 +42,11 @@ def drawn(engine: prose.Engine, pattern: prose.Pattern) -> Flow:
     layers = sorted(step.layers for step in steps if step.layers)
     assert layers == sorted(plan.layers for plan in program.conditions.values())
     reached = {edge.target for edge in flow.edges} | {first for one in flow.definitions for first in first_steps(one)}
-    unreached = [step.id for step in steps if step.id not in reached and step.kind != "start"
-                 and not step.lines[0].startswith("until ")]
+    unreached = [
+        step.id
+        for step in steps
+        if step.id not in reached and step.kind != "start" and not step.lines[0].startswith("until ")
+    ]
     findings = lint(pattern.document, engine.environment(pattern.document)).findings
     # Where all passes end the body, nothing after a `repeat` and no `until` is reached; the linter does not tell.
     endless = [frame for frame in flow.frames() if frame.label.startswith("repeat") and not frame.columns[0].goes_on]
