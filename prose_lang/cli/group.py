@@ -20,7 +20,8 @@ import click
 from prose_lang.cli.status import BROKEN_PIPE, EXIT, ended_before_it_began, machine_format
 from prose_lang.cli.terminal import ReaderGone, Terminal
 
-#: The commands in the order of the help (to use patterns, to write them, the rest), with their descriptions. The module of `run` is `prose_lang.cli.run`.
+#: The commands in the order of the help (to use patterns, to write them, the rest), with their descriptions. The module
+#: of `run` is `prose_lang.cli.run`.
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
         "run": "Run a pattern on your services.",
