@@ -15,6 +15,7 @@ from prose_lang.linter.rules.lone_backoff import LoneBackoff
 from prose_lang.linter.rules.lost_value import LostValue
 from prose_lang.linter.rules.misfit_binding import MisfitBinding
 from prose_lang.linter.rules.misspelt_condition import MisspeltCondition
+from prose_lang.linter.rules.nothing_to_resume import NothingToResume
 from prose_lang.linter.rules.placeholder_text import PlaceholderText
 from prose_lang.linter.rules.promised_output_missing import PromisedOutputMissing
 from prose_lang.linter.rules.re_let import ReLet
@@ -47,6 +48,7 @@ _CLASSES: tuple[type[Rule], ...] = (
     LostValue,
     MisfitBinding,
     MisspeltCondition,
+    NothingToResume,
     PlaceholderText,
     PromisedOutputMissing,
     ReLet,
