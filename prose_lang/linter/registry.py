@@ -16,6 +16,7 @@ from prose_lang.linter.rules.lost_value import LostValue
 from prose_lang.linter.rules.misfit_binding import MisfitBinding
 from prose_lang.linter.rules.missing_service import MissingService
 from prose_lang.linter.rules.misspelt_condition import MisspeltCondition
+from prose_lang.linter.rules.nothing_to_resume import NothingToResume
 from prose_lang.linter.rules.placeholder_text import PlaceholderText
 from prose_lang.linter.rules.promised_output_missing import PromisedOutputMissing
 from prose_lang.linter.rules.re_let import ReLet
@@ -49,6 +50,7 @@ _CLASSES: tuple[type[Rule], ...] = (
     MisfitBinding,
     MissingService,
     MisspeltCondition,
+    NothingToResume,
     PlaceholderText,
     PromisedOutputMissing,
     ReLet,

@@ -11,7 +11,7 @@ _MODIFIERS = ("retry", "backoff", "timeout")
 
 
 def check_session(walk: Walk, node: n.Session | n.Resume) -> None:
-    """P202 for an agent that is not there, or that keeps no conversation to resume; P212 for modifiers."""
+    """P202 for an agent that is not there, P212 for modifiers; a lint where no conversation is kept to resume."""
     check_call_modifiers(walk.report, _named(node.properties, _MODIFIERS))
     if node.agent is None:
         return
@@ -24,7 +24,7 @@ def check_session(walk: Walk, node: n.Session | n.Resume) -> None:
             walk.report("P202", f"there is no agent `{name}`", node.agent, hint=hint)
     elif isinstance(node, n.Resume) and not _keeps(agent) and not walk.has_broken_lines(agent.span):
         message = f"the agent `{name}` keeps no conversation that could be resumed"
-        walk.report("P202", message, node.agent, hint="let it keep one: add `persist: true` to the agent")
+        walk.lint("nothing-to-resume", message, node.agent, hint="let it keep one: add `persist: true` to the agent")
 
 
 def check_agent(walk: Walk, node: n.AgentDef) -> None:

@@ -75,6 +75,11 @@ FOUND: dict[str, list[tuple[str, str]]] = {
         ("slots: w", "let review = call w\nif **«revew is not accepted**:\n  return 2\nreturn review"),
         ("slots: w", 'let kind = call w\nchoice «knd.label:\n  option "a":\n    return 1\nreturn kind'),
     ],
+    "nothing-to-resume": [
+        ("", 'agent a:\n  model: "x"\nreturn resume: «a'),
+        ("", 'agent a:\n  persist: false\nlet x = resume: «a\nreturn x'),
+        ("", 'agent a:\n  persist: null\nresume: «a\n  prompt: "x"\nreturn resume: «a'),
+    ],
     "stage-without-value": [
         ("inputs: xs[]", "let log = []\nlet y = xs | «map:\n  for x in [item]:\n    let z = x\nreturn [y, log]"),
         ("inputs: xs[]", "return xs | «filter:\n  let kept = []\n  record item in kept"),
@@ -165,6 +170,11 @@ SILENT: dict[str, list[tuple[str, str]]] = {
         ("slots: w", "let failure = call w\nlet x = failure\nif x include failures:\n  return failure\nreturn x"),
         ("slots: w", "let state = call w\nif the stage is final and nothing is left:\n  return 1\nreturn state"),
         ("slots: critic", "let drafts = 1\nif critics approve of the draft:\n  return call critic\nreturn drafts"),
+    ],
+    "nothing-to-resume": [
+        ("", 'agent a:\n  persist: true\nreturn resume: a'),
+        ("", 'agent a:\n  persist: project\nreturn resume: a'),
+        ("", 'agent a:\n  model: "x"\nreturn session: a'),
     ],
     "stage-without-value": [
         ("slots: w; inputs: xs[]", "return xs | map:\n  call w\n    x: item"),
