@@ -44,8 +44,9 @@ class Binder:
         for slot in program.entry.slots:
             item = _given(names.get(slot.name))
             if item.value is None:
-                self.fault("P203", f"the slot `{slot.name}` is not bound", slot.span,
-                           f"bind it to a service: {slot.name}=…")  # fmt: skip
+                if not slot.optional:
+                    self.fault("P203", f"the slot `{slot.name}` is not bound", slot.span,
+                               f"bind it to a service: {slot.name}=…")  # fmt: skip
                 continue
             try:
                 bound[slot.name] = self.slot(slot, item)

@@ -227,7 +227,7 @@ class Linker:
                 fitted(value, config[name], text=False)
             except Mismatch as error:
                 self.report("P211", f"{where} sets `{name}`, which {error}", document, instance.config_spans[name])
-        missing = [f"`{name}`" for name in slots if name not in instance.slots]
+        missing = [f"`{slot.name}`" for slot in slots.values() if not (slot.optional or slot.name in instance.slots)]
         if missing:
             what = "slot" if len(missing) == 1 else "slots"
             self.report("P203", f"{where} does not bind the {what} {', '.join(missing)}", document, instance.span)

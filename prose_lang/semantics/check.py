@@ -67,7 +67,7 @@ def parse_body(document: Document, entry: Entry) -> Parsed:
 
 def entry_signature(entry: Entry, bases: tuple[Base, ...] = ()) -> Signature:
     """What a call of an entry may bind: slots, inputs and config keys by name, implicit inputs as optional ones."""
-    parameters = [Parameter(slot.name, required=True) for slot in entry.slots]
+    parameters = [Parameter(slot.name, required=not slot.optional) for slot in entry.slots]
     parameters += [
         Parameter(item.name, required=not (item.optional or item.has_default), type=item.type) for item in entry.inputs
     ]
