@@ -61,7 +61,7 @@ def with_assertions(
     """A module whose predictions are checked, and that is asked again, up to `max_retries` times, and told what failed.
 
     An assertion is made by `assertion`, or is a function whose docstring's first line, or else its name, is its text.
-    The feedback lists the messages of what failed, a line each, and is given as that of `refine` is. If no attempt meets
+    The feedback lists the texts of what failed, a line each, and is given as that of `refine` is. If no attempt meets
     them all, AttemptsError (P404, `assertions-failed`) has all attempts; with `on_failure="warn"` the attempt with the
     fewest failures is taken, with a warning.
 

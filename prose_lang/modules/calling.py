@@ -1,8 +1,8 @@
 """How the services in a library pattern's slots call the modules behind them.
 
 A library pattern knows one task (`task_brief`), a module has inputs of its own names. The task of a module's run is the
-object of its inputs, and what stands in the slots (adapters) spreads it. An adapter's call is the call: what it calls is
-recorded and limited with it, under its name.
+object of its inputs, and what stands in the slots (adapters) spreads it. An adapter's call is the call: what it calls
+is recorded and limited with it, under its name.
 """
 
 from __future__ import annotations

@@ -92,8 +92,8 @@ def weighted_vote(
 ) -> Reducer:
     """A reducer: the prediction with the greatest weight, of several the one that the earliest member gave.
 
-    `weights` are the members', in their order. Without them a prediction with the fields `field` ("answer" if not given)
-    and `confidence` has that confidence as its weight, and any other the weight 1. Predictions are compared as `majority`
+    `weights` are the members', in their order. Without them a prediction with the fields `field` (or else "answer") and
+    `confidence` has that confidence as its weight, and any other the weight 1. Predictions are compared as `majority`
     does it. Run by `weighted-vote`.
 
     >>> async def a(question): return {"answer": "Paris", "confidence": 0.4}

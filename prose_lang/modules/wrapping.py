@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from prose_lang.diagnostics import CheckError
+from prose_lang.documents.model import ANY
 from prose_lang.engine import Engine, Pattern
 from prose_lang.modules.attempts import Attempt, ModuleRun
 from prose_lang.modules.calling import Task
@@ -49,7 +50,7 @@ class PatternModule(Module):
             raise CheckError("P210", f"`{pattern.name}` takes no `{unknown[0]}`", hint=f"it takes {', '.join(bases)}")
         service = engine.bound(pattern, slots)
         inputs = tuple(
-            Parameter(base.name, base.name in _required(engine, pattern), base.item.type if base.item else _ANY.type)
+            Parameter(base.name, base.name in _required(engine, pattern), base.item.type if base.item else ANY)
             for base in bases.values()
             if base.kind != "slot" and base.name not in config
         )
@@ -68,9 +69,6 @@ class PatternModule(Module):
     def read(self, value: Value) -> ModuleRun:
         attempt = Attempt(1, self.name, value)
         return ModuleRun(value, (attempt,), attempt)
-
-
-_ANY = Parameter("any", False)
 
 
 def _required(engine: Engine, pattern: Pattern) -> frozenset[str]:
