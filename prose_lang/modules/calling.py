@@ -17,6 +17,9 @@ from prose_lang.services import FunctionService
 from prose_lang.text import nearest
 from prose_lang.values import NotAValue, Value, intake, interpolated
 
+#: A module that declares this input gets its sample number there, unless the caller gives one.
+SAMPLE = "sample"
+
 
 class Task(dict[str, Value]):
     """The inputs of a module's run as the task of a pattern, with the extra instruction it was called with (L32)."""
@@ -43,8 +46,9 @@ async def perform(inner: Service, effect: Effect, inputs: dict[str, Any], prompt
             inputs["prompt"] = prompt if own is None else f"{interpolated(own)}\n{prompt}"
         else:
             modifiers = Modifiers(prompt=prompt)
-    if signature.parameter("sample") is not None and inputs.get("sample") is None:
-        inputs["sample"] = effect.sample
+    numbers_its_own = getattr(inner, "numbers_its_own", False)
+    if not numbers_its_own and signature.parameter(SAMPLE) is not None and inputs.get(SAMPLE) is None:
+        inputs[SAMPLE] = effect.sample
     call = Call(effect.site, effect.place, effect.indices, inner, inputs, modifiers)
     try:
         return await inner.invoke(call)
@@ -85,7 +89,10 @@ def missing_names(signature: Signature, inputs: Mapping[str, Value]) -> list[str
     return [
         one.name
         for one in signature.parameters
-        if one.required and inputs.get(one.name) is None and not (one.pass_null and one.name in inputs)
+        if one.required
+        and inputs.get(one.name) is None
+        and one.name != SAMPLE
+        and not (one.pass_null and one.name in inputs)
     ]
 
 

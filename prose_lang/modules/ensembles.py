@@ -12,9 +12,9 @@ import attrs
 from prose_lang.diagnostics import CheckError, ServiceError
 from prose_lang.engine import Engine
 from prose_lang.modules.attempts import Attempt, ModuleRun, failure_of
-from prose_lang.modules.calling import missing_names, perform, taken, with_inputs
+from prose_lang.modules.calling import SAMPLE, missing_names, perform, taken, with_inputs
 from prose_lang.modules.errors import AttemptsError, refused
-from prose_lang.modules.module import Module, engine_for, library, part
+from prose_lang.modules.module import Module, engine_for, library, named, part
 from prose_lang.modules.scores import Scorer, names_read, positional_names
 from prose_lang.runtime.effects import Effect, Service
 from prose_lang.semantics.signature import Parameter, Signature
@@ -185,7 +185,7 @@ class Ensemble(Module):
         joined = _joined([one.signature for one in self.members])
         reads = tuple(key for key in names_read(*slots.values()) if joined.parameter(key) is None)
         super().__init__(
-            name or f"{self.reducer.name}({', '.join(one.name for one in self.members)})",
+            name or named(self.reducer.name, self.members),
             with_inputs(joined, reads),
             engine,
             library(engine, self.reducer.pattern),
@@ -223,7 +223,7 @@ def _joined(signatures: list[Signature]) -> Signature:
     for signature in signatures:
         for one in signature.parameters:
             known = found.get(one.name)
-            required = one.required and one.name != "sample"
+            required = one.required and one.name != SAMPLE
             if known is None or (required and not known.required):
                 found[one.name] = Parameter(one.name, required, one.type, one.pass_null)
     return Signature(tuple(found.values()), any(signature.open for signature in signatures))
@@ -257,7 +257,7 @@ class Aggregator:
     """A function of the list of predictions in the slot `aggregator`."""
 
     def __init__(self, reduce: Callable[..., Any], engine: Engine) -> None:
-        self.inner = engine.service(reduce)
+        self.inner = part(reduce, engine)
         self.name = self.inner.name
         self.composite = self.inner.composite
         self.max_concurrency = getattr(self.inner, "max_concurrency", None)
@@ -271,7 +271,7 @@ class Aggregator:
 def _comparing(engine: Engine, field: str | None, normalizer: Any) -> Mapping[str, Any]:
     if field is None and normalizer is None:
         return {}
-    inner = engine.service(normalizer) if normalizer is not None else None
+    inner = part(normalizer, engine) if normalizer is not None else None
     if inner is not None:
         _only_name(inner, "answer")
     return {"normalizer": Normalizer(field, inner)}

@@ -34,6 +34,8 @@ class Module(ABC):
     """
 
     composite = True
+    #: Its attempts have sample numbers of their own; one from outside would make them all the same.
+    numbers_its_own = True
 
     def __init__(
         self,
@@ -231,6 +233,16 @@ def engine_for(engine: Engine | None, parts: Iterable[Any]) -> Engine:
 def library(engine: Engine, name: str) -> Pattern:
     """A pattern of the library on an engine, which keeps its text and its links."""
     return engine.load(f"stdlib:{name}")
+
+
+def named(what: str, parts: Iterable[Service]) -> str:
+    """The name of a module made of others, not longer than a line.
+
+    >>> named("pipeline", [Engine().service(len), Engine().service(abs)])
+    'pipeline(len, abs)'
+    """
+    name = f"{what}({', '.join(one.name for one in parts)})"
+    return name if len(name) <= 80 else f"{name[:77]}..."
 
 
 def part(thing: Any, engine: Engine) -> Service:

@@ -10,9 +10,9 @@ import attrs
 from prose_lang.diagnostics import CheckError, ServiceError
 from prose_lang.engine import Engine
 from prose_lang.modules.attempts import Attempt, ModuleRun
-from prose_lang.modules.calling import missing_names, perform, taken
+from prose_lang.modules.calling import SAMPLE, missing_names, perform, taken
 from prose_lang.modules.errors import refused
-from prose_lang.modules.module import Module, engine_for, library, part
+from prose_lang.modules.module import Module, engine_for, library, named, part
 from prose_lang.runtime.effects import Effect, Service
 from prose_lang.semantics.signature import Parameter, Signature
 from prose_lang.values import NotAValue, Value, intake
@@ -114,7 +114,7 @@ class Stage:
         if isinstance(before, dict):
             renamed = {made.rename.get(key, key): value for key, value in before.items()}
             return {**taken(renamed, signature), **self.fixed}
-        free = [one for one in signature.parameters if one.name not in self.fixed and one.name != "sample"]
+        free = [one for one in signature.parameters if one.name not in self.fixed and one.name != SAMPLE]
         wanted = [one for one in free if one.required] or free
         if len(wanted) != 1:
             raise self.broken(f"a prediction without fields needs one input to go to, and it has {len(wanted)}")
@@ -147,7 +147,7 @@ class Pipeline(Module):
         engine = engine_for(engine, (one.module for one in made))
         self.stages = [Stage(number, one, engine) for number, one in enumerate(made, 1)]
         super().__init__(
-            name or " > ".join(stage.name for stage in self.stages),
+            name or named("pipeline", [stage.inner for stage in self.stages]),
             _inputs_of(self.stages[0]),
             engine,
             library(engine, "pipeline"),
@@ -169,7 +169,7 @@ def _inputs_of(stage: Stage) -> Signature:
     back = {new: old for old, new in stage.made.rename.items()}
     return Signature(
         tuple(
-            Parameter(back.get(one.name, one.name), one.required and one.name != "sample", one.type, one.pass_null)
+            Parameter(back.get(one.name, one.name), one.required and one.name != SAMPLE, one.type, one.pass_null)
             for one in own.parameters
             if one.name not in stage.fixed
         ),

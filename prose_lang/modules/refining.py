@@ -10,9 +10,9 @@ from typing import Any
 
 from prose_lang.engine import Engine
 from prose_lang.modules.attempts import Attempt, ModuleRun, failure_of
-from prose_lang.modules.calling import Task, optional, perform, taken, with_inputs
+from prose_lang.modules.calling import SAMPLE, Task, optional, perform, taken, with_inputs
 from prose_lang.modules.errors import IdenticalSamplesWarning, refused
-from prose_lang.modules.module import Module, engine_for, library, part
+from prose_lang.modules.module import Module, engine_for, library, named, part
 from prose_lang.modules.scores import names_read, scorer_for
 from prose_lang.modules.templates import DEFAULT_TEMPLATE, NO_FEEDBACK, FeedbackWriter, Template
 from prose_lang.runtime.effects import Effect, Service
@@ -122,14 +122,14 @@ class Attempting(Module):
         self.n: int = checked_count("n", config["n"])
         if config["fail_count"] is not None:
             checked_count("fail_count", config["fail_count"])
-        signature = optional(with_inputs(inner.signature, reads), "sample", self.field_of(inner))
+        signature = optional(with_inputs(inner.signature, reads), SAMPLE, self.field_of(inner))
         config = {**config, "threshold": checked_threshold(config["threshold"])}
         self.inner = inner
-        super().__init__(name or f"{verb}({inner.name})", signature, engine, library(engine, pattern), slots, config)
+        super().__init__(name or named(verb, [inner]), signature, engine, library(engine, pattern), slots, config)
 
     def field_of(self, inner: Service) -> str:
         """The input that tells a module of feedback, where the caller need not give it."""
-        return "sample"
+        return SAMPLE
 
     def read(self, value: Value) -> ModuleRun:
         attempts = self.attempts_of(value["history"])

@@ -16,6 +16,7 @@ from typing import Any
 from prose_lang.diagnostics import CheckError, ServiceError
 from prose_lang.engine import Engine
 from prose_lang.modules.calling import perform
+from prose_lang.modules.module import part
 from prose_lang.runtime.effects import Effect, Service
 from prose_lang.semantics.signature import Parameter, Signature
 from prose_lang.services import FunctionService
@@ -59,7 +60,7 @@ class Scorer:
     composite = False
 
     def __init__(self, reward_fn: Any, engine: Engine, what: str = "a reward function") -> None:
-        self.inner = engine.service(reward_fn)
+        self.inner = part(reward_fn, engine)
         self.name = self.inner.name
         self.composite = self.inner.composite
         self.max_concurrency = getattr(self.inner, "max_concurrency", None)

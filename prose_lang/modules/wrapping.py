@@ -10,7 +10,7 @@ from prose_lang.documents.model import ANY
 from prose_lang.engine import Engine, Pattern
 from prose_lang.modules.attempts import Attempt, ModuleRun
 from prose_lang.modules.calling import Task
-from prose_lang.modules.module import Module
+from prose_lang.modules.module import Module, engine_for, part
 from prose_lang.semantics.signature import Parameter, Signature
 from prose_lang.values import Value
 
@@ -35,11 +35,14 @@ def module(thing: Any, /, *, name: str | None = None, engine: Engine | None = No
         return PatternModule(thing, bound, name, engine or thing.engine)
     from prose_lang.modules.pipelines import Pipeline, step
 
-    return Pipeline([step(thing, **bound)], name=name, engine=engine)
+    engine = engine_for(engine, (thing,))
+    return Pipeline([step(thing, **bound)], name=name or part(thing, engine).name, engine=engine)
 
 
 class PatternModule(Module):
     """A loaded pattern with its slots bound; its prediction is what the pattern returns."""
+
+    numbers_its_own = False
 
     def __init__(self, pattern: Pattern, bound: Mapping[str, Any], name: str | None, engine: Engine) -> None:
         bases = engine.program(pattern).names
