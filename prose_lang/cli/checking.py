@@ -98,6 +98,11 @@ def check(paths: Iterable[str], services: Iterable[str], script: str | None) -> 
                 pattern = reader.pattern(engine, file)
                 files.append(pattern.document.source.name)
                 found.extend(_unsilenced(engine.check(pattern)))
+                if pattern.document.test is not None:
+                    from prose_lang.testing.files import test_of
+                    from prose_lang.testing.running import scenario_faults
+
+                    found.extend(scenario_faults(test_of(pattern.document), engine))
                 conditions.extend(_conditions(engine, pattern))
         except ProseError as error:
             found.extend(error.diagnostics)

@@ -27,6 +27,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "check": "Say what is wrong with patterns, and what decides their conditions.",
         "lint": "Say what is probably not meant, and mend what can be mended.",
         "fmt": "Format patterns in the one style.",
+        "test": "Run the scenarios of test files.",
         "list": "List the patterns of the library.",
         "show": "Show what a pattern takes, returns and promises.",
         "ast": "Print the syntax tree of a pattern.",

@@ -94,7 +94,7 @@ class Loader:
         if origin.path is not None:
             place = self._place(origin.path)
             found.update(_names_in(place.folder), _names_in(place.source_folder))
-        return sorted(found.union(self.library_names()))
+        return sorted(name for name in found.union(self.library_names()) if not name.endswith(".test"))
 
     def library_names(self) -> list[str]:
         """The names of the shipped patterns, sorted."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from prose_lang.diagnostics import Diagnostic
 from prose_lang.text import Source, Span
+
+if TYPE_CHECKING:
+    from prose_lang.documents.scenarios import TestText
 
 #: Kinds of entries (L2), spelled as in the frontmatter.
 FUNCTION_KINDS = frozenset({"function", "service", "program", "component", "system"})
@@ -175,6 +178,7 @@ class Document:
     diagnostics: tuple[Diagnostic, ...]
     anonymous: bool = False  # a bare delegation body without frontmatter (L2)
     path: Path | None = None  # the file it was loaded from; references are looked up beside it (L8)
+    test: TestText | None = None  # what a file of kind `test` says besides
 
     @property
     def main(self) -> Entry:

@@ -32,8 +32,13 @@ class Binder:
         self.adapt = adapt
         self.found: list[Diagnostic] = []
 
-    def fault(self, code: str, message: str, span: Span | None, hint: str | None = None) -> None:
+    def fault(
+        self, code: str, message: str, span: Span | None, hint: str | None = None, given: Given | None = None
+    ) -> None:
+        """A fault is told where the value was given, if that is known, else where the name is declared."""
         source = self.document.source if span is not None else None
+        if given is not None and given.place is not None:
+            source, span = given.place
         self.found.append(Diagnostic(code, message, source, span, hint=hint))
 
     # --- slots -------------------------------------------------------------------------------------------------------
@@ -51,9 +56,9 @@ class Binder:
             try:
                 bound[slot.name] = self.slot(slot, item)
             except ProseError as error:
-                self.fault(error.code, f"`{slot.name}`: {error.message}", slot.span, error.hint)
+                self.fault(error.code, f"`{slot.name}`: {error.message}", slot.span, error.hint, item)
             except TypeError as error:
-                self.fault("P202", f"`{slot.name}`: {error}", slot.span)
+                self.fault("P202", f"`{slot.name}`: {error}", slot.span, given=item)
         return bound
 
     def slot(self, slot: Slot, item: Given) -> Value:
@@ -101,16 +106,17 @@ class Binder:
         for name, item in names.items():
             base = known.get(name)
             if base is None:
-                self.unknown(name, program, list(known))
+                self.unknown(name, program, list(known), _given(item))
             elif base.kind != "slot":
-                declared = base.item
+                declared, given = base.item, _given(item)
+                span = declared.span if declared else None
                 try:
-                    taken[name] = self.value(_given(item), declared)
+                    taken[name] = self.value(given, declared)
                     continue
                 except Mismatch as error:
-                    self.fault("P211", f"`{name}` {error}", declared.span if declared else None)
+                    self.fault("P211", f"`{name}` {error}", span, given=given)
                 except (NotAValue, TypeError) as error:
-                    self.fault("P211", f"`{name}`: {error}", declared.span if declared else None)
+                    self.fault("P211", f"`{name}`: {error}", span, given=given)
                 refused.add(name)
         for declared in program.required:
             if taken.get(declared.name) is None and declared.name not in refused:
@@ -127,12 +133,12 @@ class Binder:
         value = intake(value)
         return value if declared is None else fitted(value, declared, text=item.text)
 
-    def unknown(self, name: str, program: Program, known: list[str]) -> None:
+    def unknown(self, name: str, program: Program, known: list[str], given: Given) -> None:
         close = nearest(name, known)
         hint = "did you mean " + " or ".join(f"`{one}`" for one in close) + "?" if close else None
         if hint is None and known:
             hint = "it takes " + ", ".join(known)
-        self.fault("P210", f"`{program.entry.name}` takes no `{name}`", None, hint)  # it stands in no file
+        self.fault("P210", f"`{program.entry.name}` takes no `{name}`", None, hint, given)  # it may stand in no file
 
 
 def _given(item: Any) -> Given:

@@ -14,6 +14,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from prose_lang.diagnostics import (
@@ -30,7 +31,7 @@ from prose_lang.documents.reader import read_document
 from prose_lang.engine.binding import Binder
 from prose_lang.engine.given import Given
 from prose_lang.engine.linker import Linker, Unit
-from prose_lang.engine.outcome import Outcome, status_of
+from prose_lang.engine.outcome import DecisionRecord, Outcome, status_of, trace_of
 from prose_lang.engine.pattern import Pattern
 from prose_lang.handlers import Limits, Recorder, compose
 from prose_lang.handlers.clock import LoopClock
@@ -39,9 +40,10 @@ from prose_lang.handlers.trace import Observer
 from prose_lang.runtime.activation import Run
 from prose_lang.runtime.compiler.code import Code
 from prose_lang.runtime.compiler.compiler import compile_program
+from prose_lang.runtime.deciding import decide
 from prose_lang.runtime.effects import Service
 from prose_lang.runtime.patterns import BoundPattern, whole_place
-from prose_lang.semantics import Environment, Program
+from prose_lang.semantics import Environment, Program, analyze_condition
 from prose_lang.services import Script, WorkerThreads, as_service, parse_reference, scripted_services
 from prose_lang.text import Source
 from prose_lang.values import ServiceRef, TooLarge, Value, handout
@@ -192,30 +194,26 @@ class Engine:
         return run_interruptible(self.outcome_async(pattern, names, holder), holder)
 
     async def outcome_async(
-        self, pattern: Pattern, names: Mapping[str, Any], interrupted: list[Outcome] | None = None
+        self,
+        pattern: Pattern,
+        names: Mapping[str, Any],
+        interrupted: list[Outcome] | None = None,
+        *,
+        services: Mapping[str, Service] | None = None,
+        judge: Any = None,
     ) -> Outcome:
-        """Run and tell how it ended. A cancelled run leaves its partial outcome in `interrupted` and is cancelled."""
+        """Run and tell how it ended. A cancelled run leaves its partial outcome in `interrupted` and is cancelled.
+
+        `services` are known in this run alone, in front of the engine's own and in the place of its script; `judge`
+        is asked instead of the engine's. So the caller of a scripted run knows which replies were left.
+        """
         run_id = new_run_id()
         try:
             with self._linking:
-                bound, inputs, judge, diagnostics = self._prepare(pattern, names)
+                bound, inputs, asked, diagnostics = self._prepare(pattern, names, services, judge)
         except ProseError as error:
             return Outcome(run_id, "invalid", error=error, diagnostics=error.diagnostics)
-        clock = LoopClock()
-        recorder = Recorder(clock, self.observers, keep=self.trace)
-        limiter = Limiter(self.limits, clock)
-        run = Run(
-            run_id=run_id,
-            strict=self.strict,
-            max_depth=self.max_depth,
-            max_passes=self.max_passes,
-            judge=judge,
-            rules=self.conditions,
-            on_warning=recorder.warned,
-            on_decision=recorder.decided if self.trace or self.observers else None,
-            on_event=recorder.noted if self.trace or self.observers else None,
-        )
-        run.perform, run.perform_composite = compose(recorder, limiter, clock)
+        recorder, run = self._new_run(run_id, asked, keep=self.trace)
 
         def ended(status: str, value: Value = None, error: ProseError | None = None) -> Outcome:
             found = (*diagnostics, *(error.diagnostics if error is not None else ()))
@@ -254,13 +252,74 @@ class Engine:
             raise LimitError("P405", f"the run's time of {seconds:g} s is over", source=place.source, span=place.span,
                              hint="raise the limit if that is what you want (--timeout)") from None  # fmt: skip
 
+    def _new_run(self, run_id: str, judge: Service | None, *, keep: bool) -> tuple[Recorder, Run]:
+        """A run with its handlers, and what records it."""
+        clock = LoopClock()
+        recorder = Recorder(clock, self.observers, keep=keep)
+        told = keep or bool(self.observers)
+        run = Run(
+            run_id=run_id,
+            strict=self.strict,
+            max_depth=self.max_depth,
+            max_passes=self.max_passes,
+            judge=judge,
+            rules=self.conditions,
+            on_warning=recorder.warned,
+            on_decision=recorder.decided if told else None,
+            on_event=recorder.noted if told else None,
+        )
+        run.perform, run.perform_composite = compose(recorder, Limiter(self.limits, clock), clock)
+        return recorder, run
+
+    # --- deciding ----------------------------------------------------------------------------------------------------
+
+    async def decide_async(
+        self,
+        text: str,
+        own: Mapping[str, Value],
+        others: Mapping[str, Value] = MappingProxyType({}),
+        *,
+        services: Mapping[str, Service] | None = None,
+        judge: Any = None,
+    ) -> DecisionRecord:
+        """Decide a text by the layers that decide the conditions of programs (L30), judge included.
+
+        `own` and `others` are the names that it can read. A judge is shown those that the text names, and all of `own`
+        where it names none. `services` and `judge` are those of `outcome_async`; a run's limits hold for one decision.
+
+        Raises CheckError P112 for an empty text, RunError where deciding failed (P304), P402 where the judge did, and
+        P403 where there is none.
+        """
+        source = Source("<condition>", text)
+        alone = analyze_condition(source, own, others)
+        asked = None
+        judge = self.judge if judge is None else judge
+        if judge is not None:
+            with self._linking:
+                linker = self._new_linker({**self.services, **(services or {})})
+                asked = self._judge(Binder(linker, alone.program.document, self._adapt), judge)
+        recorder, run = self._new_run(new_run_id(), asked, keep=True)
+        await decide(alone, {**others, **own}, run)
+        return trace_of(recorder).decisions[-1]
+
     # --- preparing ---------------------------------------------------------------------------------------------------
 
+    def faults(
+        self, pattern: Pattern, names: Mapping[str, Any], services: Mapping[str, Service] | None = None
+    ) -> list[Diagnostic]:
+        """What would keep a pattern from running with these names, as running it would tell; nothing is run."""
+        try:
+            with self._linking:
+                self._prepare(pattern, names, services, None)
+        except ProseError as error:
+            return list(error.diagnostics)
+        return []
+
     def _prepare(
-        self, pattern: Pattern, names: Mapping[str, Any]
+        self, pattern: Pattern, names: Mapping[str, Any], services: Mapping[str, Service] | None, judge: Any
     ) -> tuple[BoundPattern, dict[str, Value], Service | None, tuple[Diagnostic, ...]]:
         """Link, check and bind. Raises CheckError with everything that is wrong."""
-        linked = self._linked_kept(pattern)
+        linked = self._linked_kept(pattern, services)
         key = _key_of(pattern.entry, names)
         binder = Binder(linked.linker, pattern.document, self._adapt)
         kept = linked.bound.get(key)
@@ -268,7 +327,8 @@ class Engine:
         inputs = binder.values(linked.program, names)
         if binder.found:
             raise CheckError.from_diagnostics(sort_diagnostics([*linked.diagnostics, *binder.found]))
-        judge = self._judge(binder) if self.judge is not None else None
+        judge = self.judge if judge is None else judge
+        asked = self._judge(binder, judge) if judge is not None else None
         if kept is None:
             unit = Unit(pattern.document, pattern.entry)
             made = linked.linker.unit_service(unit, pattern.entry.name, slots)
@@ -276,10 +336,12 @@ class Engine:
             # The names are kept with it: the key holds identities, which are theirs as long as they live.
             kept = (dict(names), made)
             self._keep(linked.bound, key, kept)
-        return kept[1], inputs, judge, linked.diagnostics
+        return kept[1], inputs, asked, linked.diagnostics
 
-    def _linked_kept(self, pattern: Pattern) -> _Linked:
+    def _linked_kept(self, pattern: Pattern, services: Mapping[str, Service] | None) -> _Linked:
         """The links of a pattern; the same ones in every run, unless scripted replies make each run's services new."""
+        if services is not None:
+            return self._linked(pattern, {**self.services, **services})
         if self.script is None:
             linked = self._links.get(pattern.entry)
             if linked is None:
@@ -293,7 +355,9 @@ class Engine:
         entry, document = pattern.entry, pattern.document
         if entry.kind not in FUNCTION_KINDS and entry.kind != "pattern":
             reason = "is a test" if entry.kind == "test" else f"is a {entry.kind}, which belongs to a standing reactor"
-            raise CheckError("P104", f"`{entry.name}` {reason}; it is not run", source=document.source, span=entry.span)
+            hint = "`prose test` runs its scenarios" if entry.kind == "test" else None
+            message = f"`{entry.name}` {reason}; it is not run"
+            raise CheckError("P104", message, source=document.source, span=entry.span, hint=hint)
         linker = self._checked(pattern, self._new_linker(registered))
         diagnostics = sort_diagnostics(linker.found)
         if linker.errors:
@@ -303,13 +367,13 @@ class Engine:
                              source=document.source, span=entry.span)  # fmt: skip
         return _Linked(linker, linker.program(Unit(document, entry)), tuple(diagnostics), OrderedDict())
 
-    def _judge(self, binder: Binder) -> Service:
-        if isinstance(self.judge, str):
-            found: ServiceRef = binder.named(parse_reference(self.judge, trusted=True))
-        elif isinstance(self.judge, Given):
-            found = binder.reference(self.judge.value, self.judge.trusted)
+    def _judge(self, binder: Binder, judge: Any) -> Service:
+        if isinstance(judge, str):
+            found: ServiceRef = binder.named(parse_reference(judge, trusted=True))
+        elif isinstance(judge, Given):
+            found = binder.reference(judge.value, judge.trusted)
         else:
-            found = binder.reference(self.judge, True)
+            found = binder.reference(judge, True)
         service: Service = found.target
         return service
 

@@ -29,6 +29,12 @@ def analyze(
     resolver = Resolver(document, entry, parsed, environment or Nothing())
     if parsed.body.statements:
         resolver.resolve(parsed.body)
+    return program_of(resolver)
+
+
+def program_of(resolver: Resolver) -> Program:
+    """What a resolver has found out, for good."""
+    document, entry, parsed = resolver.document, resolver.entry, resolver.parsed
     bases = tuple(resolver.bases.values())
     return Program(
         document=document,

@@ -68,6 +68,18 @@ def parse_expression(source: Source, start: int, end: int) -> n.Expression | Non
     return ExpressionParser(source)(start, end)
 
 
+def parse_condition(source: Source, start: int, end: int) -> tuple[n.Condition, tuple[Diagnostic, ...]]:
+    """The condition that a stretch of text is (L30), and what is wrong with the expression that all of it may be.
+
+    >>> parse_condition(Source("-", "score >= 0.8"), 0, 12)[0].expression
+    Binary(operator='>=', left=Name(id='score'), right=Literal(value=0.8))
+    """
+    found: list[Diagnostic] = []
+    builder = Builder(source, found.append, ExpressionParser(source))
+    condition = builder.condition([Token("COND", start, end, source.text[start:end])])
+    return condition, tuple(found)
+
+
 class _Driver:
     """The table with the builder's methods in the places of its rules."""
 
