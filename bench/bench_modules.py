@@ -1,7 +1,7 @@
 """Modules: what an attempt of `refine` and `best_of_n` costs, with a module and a reward that do nothing.
 
 Against the same written as a Python loop, and in the same process against DSPy's Refine and BestOfN where DSPy is
-installed. DSPy's Refine asks a model for advice after each attempt; here that is DSPy's own dummy, which answers at once.
+installed. DSPy's Refine asks a model for advice after each attempt; here that is DSPy's own dummy, which costs nothing.
 
 python bench/bench_modules.py [--attempts 10]
 """

@@ -80,6 +80,10 @@ def shown(value: Value) -> str:
     """
     if value is None:
         return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if type(value) is int or type(value) is float:
+        return repr(value)
     if isinstance(value, list):
         return f"a list of {len(value)}"
     if isinstance(value, dict):

@@ -149,7 +149,7 @@ class Engine:
         Its calls belong to the run that calls it. Raises CheckError with all that is wrong.
         """
         with self._linking:
-            linked = self._linked_kept(pattern)
+            linked = self._linked_kept(pattern, None)
             binder = Binder(linked.linker, pattern.document, self._adapt)
             bound = binder.slots(linked.program, slots)
             if binder.found:
