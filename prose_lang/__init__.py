@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import os
 
-    from prose_lang import modules
+    from prose_lang import modules as modules
     from prose_lang.diagnostics import (
         CheckError,
         Diagnostic,
@@ -54,7 +54,6 @@ __all__ = [
     "WaitingError",
     "load",
     "loads",
-    "modules",
     "read_script",
     "ref",
     "service",

@@ -91,6 +91,45 @@ def test_every_kind_of_module_in_every_kind_of_module(outer: int, inner: int) ->
     assert asyncio.run(made.acall(topic="tea")) == "tea."
 
 
+@pytest.mark.parametrize("kind", range(len(LAYERS)))
+def test_fifty_concurrent_runs_of_every_kind_of_module(kind: int) -> None:
+    async def slow(topic: int) -> int:
+        await asyncio.sleep(topic % 7)
+        return topic
+
+    made = LAYERS[kind](slow)
+
+    async def main() -> list[Any]:
+        return list(await asyncio.gather(*(made.arun(topic=number) for number in range(50))))
+
+    runs = run_virtual(main())
+    assert [run.prediction for run in runs] == list(range(50))
+    assert [run.attempts[-1].prediction for run in runs] == list(range(50))
+
+
+@pytest.mark.parametrize("kind", range(len(LAYERS)))
+def test_wrong_inputs_of_every_kind_of_module_are_errors_before_any_call(kind: int) -> None:
+    called = []
+
+    async def noted(topic: str) -> str:
+        called.append(topic)
+        return topic
+
+    made = LAYERS[kind](noted)
+    for inputs, code in (({}, "P203"), ({"topik": 1}, "P210"), ({"topic": b""}, "P211")):
+        with pytest.raises(prose.CheckError) as caught:
+            made(**inputs)
+        assert caught.value.code == code
+    assert (called, made.attempts(all=True)) == ([], [])
+
+
+@pytest.mark.parametrize("kind", range(len(LAYERS)))
+def test_ten_runs_of_every_kind_of_module_are_alike(kind: int) -> None:
+    made = LAYERS[kind](draft)
+    assert [made(topic="tea") for _ in range(10)] == ["tea."] * 10
+    assert len(made.attempts(all=True)) == 10 * len(made.attempts())
+
+
 def test_sixty_deep() -> None:
     made: Any = shout
     for number in range(60):
@@ -178,6 +217,8 @@ def test_a_module_in_a_slot_of_a_pattern() -> None:
     assert [call.service for call in outcome.trace.calls] == ["draft", "loud", "draft", "loud"]
     assert outcome.usage.calls == 4
     assert len(made.attempts()) == 2
+    for layer in LAYERS:
+        assert outer.run(writer=layer(draft), topic="tea").value == ["tea.", 4]
 
 
 def test_modules_in_a_list_slot_of_a_library_pattern() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import prose_lang as prose
-from prose_lang.modules import AttemptsError, as_reward_fn, best_of_n, refine
+from prose_lang.modules import AttemptsError, as_reward_fn, best_by_metric, best_of_n, ensemble, refine
 
 
 class Float32:
@@ -64,9 +64,16 @@ def one(score: Any) -> Any:
     def reward(prediction: Any, inputs: Any) -> Any:
         return score
 
-    refined = refine(answer, n=1, reward_fn=reward)
-    refined(question="?")
-    return refined.attempts()[0].score
+    kinds = (
+        refine(answer, n=1, reward_fn=reward),
+        best_of_n(answer, n=1, reward_fn=reward),
+        ensemble([answer], best_by_metric(reward)),
+    )
+    for made in kinds:
+        made(question="?")
+    found = [made.attempts()[0].score for made in kinds]
+    assert found == [found[0]] * 3
+    return found[0]
 
 
 @pytest.mark.parametrize(
