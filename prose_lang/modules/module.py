@@ -31,6 +31,12 @@ class Module(ABC):
     """Something that is called with named inputs and gives a prediction.
 
     Subclasses say which pattern runs them, with what in its slots and config, and what its value means.
+
+    >>> from prose_lang.modules import pipeline
+    >>> async def double(number): return 2 * number
+    >>> made = pipeline([double, double])
+    >>> isinstance(made, Module), made(number=1)
+    (True, 4)
     """
 
     composite = True
@@ -80,11 +86,24 @@ class Module(ABC):
         return self.run(**inputs).prediction
 
     async def acall(self, /, **inputs: Any) -> Any:
-        """The same inside a running event loop. Cancelling it cancels the run, and waits for its calls."""
+        """The same inside a running event loop. Cancelling it cancels the run, and waits for its calls.
+
+        >>> from prose_lang.modules import module
+        >>> async def double(number): return 2 * number
+        >>> asyncio.run(module(double).acall(number=2))
+        4
+        """
         return (await self.arun(**inputs)).prediction
 
     def run(self, /, **inputs: Any) -> ModuleRun:
-        """Run it and give all there is to know: the prediction, the attempts, the outcome with its trace."""
+        """Run it and give all there is to know: the prediction, the attempts, the outcome with its trace.
+
+        >>> from prose_lang.modules import refine
+        >>> async def double(number): return 2 * number
+        >>> run = refine(double, n=1).run(number=2)
+        >>> run.prediction, len(run.attempts), run.outcome.usage.calls
+        (4, 1, 1)
+        """
         outside_loop("acall")
         return asyncio.run(self.arun(**inputs))
 
@@ -196,11 +215,25 @@ class Module(ABC):
     # --- looking back ------------------------------------------------------------------------------------------------
 
     def attempts(self, all: bool = False) -> list[Attempt]:
-        """The attempts of the run that ended last; with `all` those of the last 1,000 runs, in the order they ended."""
+        """The attempts of the run that ended last; with `all` those of the last 1,000 runs, in the order they ended.
+
+        >>> from prose_lang.modules import refine
+        >>> made = refine(lambda number: 2 * number, n=1)
+        >>> made(number=1), made(number=2)
+        (2, 4)
+        >>> [attempt.prediction for attempt in made.attempts()], len(made.attempts(all=True))
+        ([4], 2)
+        """
         return self._history.attempts(all)
 
     def feedback_history(self, all: bool = False) -> list[str]:
-        """The feedback that was written in the run that ended last; with `all` in the last 1,000 runs."""
+        """The feedback that was written in the run that ended last; with `all` in the last 1,000 runs.
+
+        >>> from prose_lang.modules import refine
+        >>> made = refine(lambda number, feedback: len(feedback), n=2, reward_fn=lambda prediction, inputs: 0)
+        >>> made(number=1), made.feedback_history()
+        (16, ['The last answer scored 0. It was: 16. Give a better one.'])
+        """
         return [attempt.written for attempt in self._history.attempts(all) if attempt.written is not None]
 
     @property

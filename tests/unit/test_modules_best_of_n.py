@@ -54,7 +54,10 @@ def test_without_a_threshold_all_attempts_are_made_at_once() -> None:
         return sample
 
     async def main() -> tuple[Any, float]:
-        best = best_of_n(member, n=5, reward_fn=lambda p, i: 1 if p == 3 else 0, threshold=None)
+        async def is_three(prediction: int, inputs: Any) -> bool:
+            return prediction == 3
+
+        best = best_of_n(member, n=5, reward_fn=is_three, threshold=None)
         run = await best.arun(task="t")
         assert [attempt.prediction for attempt in run.attempts] == [0, 1, 2, 3, 4]
         return run.prediction, asyncio.get_running_loop().time()
