@@ -23,7 +23,7 @@ def ask(program: Program, given: Mapping[str, Given]) -> dict[str, Given]:
     answers: dict[str, Given] = {}
     for base in program.bases:
         item = base.item
-        required = base.kind == "slot" or (
+        required = (base.slot is not None and not base.slot.optional) or (
             base.kind == "input" and item is not None and not item.optional and not item.has_default
         )
         if required and base.name not in given:

@@ -140,6 +140,7 @@ def _slot(slot: Slot) -> dict[str, Any]:
         "name": slot.name,
         "description": slot.description,
         "many": slot.many,
+        "required": not slot.optional,
         "requires": list(slot.requires),
         "ensures": list(slot.ensures),
     }
@@ -174,7 +175,7 @@ def _outputs(pattern: Pattern) -> list[str]:
 
 def _facts(item: Mapping[str, Any], kind: str) -> str:
     if kind == "slot":
-        return "services, in order" if item["many"] else "service"
+        return ("services, in order" if item["many"] else "service") + ("" if item["required"] else ", optional")
     facts = [item["type"]]
     if item["required"]:
         facts.append("required" if kind == "input" else "")

@@ -11,6 +11,7 @@ X and Y are paths (`a.b[0]`) or literals; the words of a phrase may be in any ca
     X is [not] empty                          X is null, "", [] or {}
     X is [not] true, false                    X is that boolean; 1 and "true" are not
     X is [not] "literal"                      X == "literal", letter by letter
+    X is [not] a list, text, number, …        X is a value of that kind: list, text, number, boolean, object
     X contains Y, X includes Y                Y in X: part of a text, element of a list, key of an object
     X has [no] Y                              the truth of X.Y, if X has that key; yes, if Y is an element of the list X
 
@@ -18,8 +19,9 @@ In the comparisons a text that spells a number counts as that number. Null or an
 warning; a Y that is no number, or an X that is a boolean, a list, an object or a service, abstains. `contains`
 abstains where `in` would make no sense. In `has`, Y is one word, a literal or a path: a bare word is a key, or the
 text of an element, or a name whose value is an element; a missing key and a missing element abstain, for "v has
-issues" may well be true of a v that calls them something else. A negation or conjunction anywhere else than above
-makes the text no phrase at all.
+issues" may well be true of a v that calls them something else. A text that is the JSON of an object is an object here
+too, as it is where a property of it is read (L13). A negation or conjunction anywhere else than above makes the text no
+phrase at all; conjunctions of whole phrases are read in `compounds.py`.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ from prose_lang.conditions.rule import Decided, Reading, Rule, is_path
 from prose_lang.conditions.shapes import fields_of, is_empty, shown
 from prose_lang.conditions.words import LOGIC_WORDS, word_set
 from prose_lang.syntax import nodes
-from prose_lang.values import ServiceRef, Value, as_number, contains, equal, truth
+from prose_lang.values import ServiceRef, Value, as_number, contains, equal, kind_of, truth
 
 _COMPARISONS = (
     (("meets",), ">="),
@@ -47,12 +49,14 @@ _COMPARISONS = (
     (("is", "under"), "<"),
 )
 _STATES = word_set("present set absent missing null empty true false")
+#: The kinds by the words people use for them.
+_KINDS = {"list": "list", "text": "string", "number": "number", "boolean": "boolean", "object": "object"}
 _BARE_WORD = re.compile(r"[^\W\d][\w-]*")
 
 
 @attrs.frozen(eq=False)
 class Comparison(Rule):
-    """`X meets Y` and its like; `operator` is `>=`, `>` or `<`."""
+    """`X meets Y` and its like; `operator` is `>=`, `>` or `<`, in a conjunction `<=` too."""
 
     operator: str
 
@@ -76,9 +80,15 @@ class Comparison(Rule):
         return None
 
     def _compare(self, number: float, bar: float) -> bool:
-        if self.operator == ">=":
-            return number >= bar
-        return number > bar if self.operator == ">" else number < bar
+        match self.operator:
+            case ">=":
+                return number >= bar
+            case ">":
+                return number > bar
+            case "<":
+                return number < bar
+            case _:
+                return number <= bar
 
 
 @attrs.frozen(eq=False)
@@ -89,7 +99,10 @@ class State(Rule):
     negated: bool
 
     layer: ClassVar[str] = "phrase"
-    total: ClassVar[bool] = True
+
+    @property
+    def total(self) -> bool:
+        return True
 
     def describe(self) -> str:
         text = self.parts[0].text
@@ -125,7 +138,10 @@ class Equality(Rule):
     negated: bool
 
     layer: ClassVar[str] = "phrase"
-    total: ClassVar[bool] = True
+
+    @property
+    def total(self) -> bool:
+        return True
 
     def describe(self) -> str:
         return f"{self.parts[0].text} {'!=' if self.negated else '=='} {shown(self.literal)}"
@@ -135,6 +151,28 @@ class Equality(Rule):
             equal(values[0], self.literal) != self.negated,
             f"{self.parts[0].text} is {shown(values[0])}",
         )
+
+
+@attrs.frozen(eq=False)
+class Kind(Rule):
+    """`X is [not] a list` and its like; `kind` is the word as it was written."""
+
+    kind: str
+    negated: bool
+
+    layer: ClassVar[str] = "phrase"
+
+    @property
+    def total(self) -> bool:
+        return True
+
+    def describe(self) -> str:
+        return f"the kind of {self.parts[0].text} is {'not ' if self.negated else ''}{self.kind}"
+
+    def decide(self, values: Sequence[Value]) -> Decided:
+        value = values[0]
+        found = fields_of(value) is not None if self.kind == "object" else kind_of(value) == _KINDS[self.kind]
+        return Decided(found != self.negated, f"{self.parts[0].text} is {shown(value)}")
 
 
 @attrs.frozen(eq=False)
@@ -211,7 +249,13 @@ def read_phrases(reading: Reading) -> tuple[Rule, ...]:
 
     Paths and literals hold no white space outside brackets and quotes, so no text fits two phrases.
     """
-    found = chain(_read_comparisons(reading), _read_states(reading), _read_containment(reading), _read_having(reading))
+    found = chain(
+        _read_comparisons(reading),
+        _read_states(reading),
+        _read_kinds(reading),
+        _read_containment(reading),
+        _read_having(reading),
+    )
     return next(found, ())
 
 
@@ -237,6 +281,17 @@ def _read_states(reading: Reading) -> Iterator[tuple[Rule, ...]]:
             and isinstance(right.expression.value, str)
         ):
             yield (Equality((left,), right.expression.value, negated),)
+
+
+def _read_kinds(reading: Reading) -> Iterator[tuple[Rule, ...]]:
+    """`X is [not] a KIND`, `an` before a vowel or not."""
+    negated = reading.lower(-3) == "not"
+    verb = len(reading) - (4 if negated else 3)
+    left = reading.operand(0, verb)
+    if left is not None and reading.lower(verb) == "is" and reading.lower(-2) in ("a", "an"):
+        kind = reading.lower(-1)
+        if kind in _KINDS:
+            yield (Kind((left,), kind, negated),)
 
 
 def _read_containment(reading: Reading) -> Iterator[tuple[Rule, ...]]:

@@ -68,8 +68,11 @@ class Rule(abc.ABC):
     parts: tuple[Operand, ...]
 
     layer: ClassVar[str]
-    #: Whether `decide` never abstains, so that nothing after the rule is ever asked.
-    total: ClassVar[bool] = False
+
+    @property
+    def total(self) -> bool:
+        """Whether `decide` never abstains, so that nothing after the rule is ever asked."""
+        return False
 
     @property
     def operands(self) -> tuple[nodes.Expression, ...]:

@@ -5,6 +5,7 @@ Layer 0 (the host's table), layer 1 (the whole text as an expression) and the as
 
 from __future__ import annotations
 
+from prose_lang.conditions.compounds import read_compounds
 from prose_lang.conditions.criteria import read_criteria
 from prose_lang.conditions.phrases import read_phrases
 from prose_lang.conditions.rule import Parse, Reading, Rule
@@ -29,4 +30,5 @@ def read_rules(condition: nodes.Condition, parse: Parse) -> tuple[Rule, ...]:
     if words is None:
         return ()
     reading = Reading(condition, words, parse)
-    return (*read_phrases(reading), *read_verdict(reading), *read_criteria(reading))
+    phrases = read_phrases(reading) or read_compounds(reading)
+    return (*phrases, *read_verdict(reading), *read_criteria(reading))

@@ -167,7 +167,10 @@ class Explicit(Rule):
     negated: bool
 
     layer: ClassVar[str] = "verdict"
-    total: ClassVar[bool] = True
+
+    @property
+    def total(self) -> bool:
+        return True
 
     def describe(self) -> str:
         return f"{self.parts[0].text}.{self.fields[0]} {'!=' if self.negated else '=='} true"

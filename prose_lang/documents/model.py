@@ -76,7 +76,8 @@ class Item:
 
 @attrs.frozen(eq=False)
 class Slot:
-    """A declared slot (L4). `many` tells that it takes an ordered list of services.
+    """A declared slot (L4). `many` tells that it takes an ordered list of services; one that is `optional` may stay
+    unbound, and its name is null then.
 
     `requires` and `ensures` are documentation: contracts come from the bound service (§9 L3).
     """
@@ -88,6 +89,7 @@ class Slot:
     requires: tuple[str, ...] = ()
     ensures: tuple[str, ...] = ()
     primary: bool = False
+    optional: bool = False
 
 
 @attrs.frozen(eq=False)

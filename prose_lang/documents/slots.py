@@ -1,4 +1,7 @@
-"""Slots (L4): `` - `worker` (primary): text `` with nested lists of what the service gets and gives."""
+"""Slots (L4): `` - `worker` (primary): text `` with nested lists of what the service gets and gives.
+
+`(optional)` after the name says that the slot may stay unbound.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +38,7 @@ def read_slots(parts: Iterable[Part], faults: Faults) -> dict[str, Slot]:
                 shape.type is not None and shape.type.is_list,
                 *_contracts(chunk.lines[contract[0] :] if contract else ()),
                 primary=shape.attributes.primary,
+                optional=shape.attributes.optional,
             )
     return found
 

@@ -49,6 +49,8 @@ class Binder:
         for slot in program.entry.slots:
             item = _given(names.get(slot.name))
             if item.value is None:
+                if slot.optional:
+                    continue
                 # A service of the same name is not taken by itself: which one fills a slot is for the caller to say.
                 own = slot.name in self.linker.registered
                 hint = f"bind it to the service of its name: {slot.name}={slot.name}"

@@ -157,6 +157,31 @@ class Engine:
         """What the bodies of a document can call by name, for tools that look at them without running them."""
         return self._new_linker(self.services).scope(document)
 
+    def service(self, thing: Any) -> Service:
+        """What a slot would be bound to: a function or another callable as a service, a service as it is.
+
+        Raises CheckError P202 for anything else.
+
+        >>> Engine().service(len).name
+        'len'
+        """
+        return self._adapt(thing)
+
+    def bound(self, pattern: Pattern, slots: Mapping[str, Any]) -> BoundPattern:
+        """A pattern with its slots bound, as a service: what it is called with are its inputs and config keys.
+
+        Its calls belong to the run that calls it. Raises CheckError with all that is wrong.
+        """
+        with self._linking:
+            linked = self._linked_kept(pattern, None)
+            binder = Binder(linked.linker, pattern.document, self._adapt)
+            bound = binder.slots(linked.program, slots)
+            if binder.found:
+                raise CheckError.from_diagnostics(sort_diagnostics(binder.found))
+            made = linked.linker.unit_service(Unit(pattern.document, pattern.entry), pattern.entry.name, bound)
+        assert isinstance(made, BoundPattern), "an entry with a body is a bound pattern"
+        return made
+
     def _checked(self, pattern: Pattern, linker: Linker) -> Linker:
         linker.visit(pattern.document)
         linker.program(Unit(pattern.document, pattern.entry))

@@ -273,7 +273,7 @@ class Linker:
                 fitted(value, config[key], text=False)
             except Mismatch as error:
                 self.report("P211", f"{where} sets `{key}`, which {error}", document, instance.config_spans[key])
-        missing = [f"`{slot}`" for slot in slots if slot not in instance.slots]
+        missing = [f"`{slot.name}`" for slot in slots.values() if not (slot.optional or slot.name in instance.slots)]
         if missing:
             what = "slot" if len(missing) == 1 else "slots"
             self.report("P203", f"{where} does not bind the {what} {', '.join(missing)}", document, instance.span)

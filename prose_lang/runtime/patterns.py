@@ -102,7 +102,7 @@ class BoundPattern:
             name, item = base.name, base.item
             if base.kind == "slot":
                 value = self.slots[name] if name in self.slots else _as_slot(inputs.get(name))
-                if value is None:
+                if value is None and not (base.slot is not None and base.slot.optional):
                     missing.append(name)
             elif name in inputs:
                 value = inputs[name]

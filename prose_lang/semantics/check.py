@@ -89,7 +89,7 @@ def no_body(source: Source) -> Parsed:
 
 def entry_signature(entry: Entry, bases: tuple[Base, ...] = ()) -> Signature:
     """What a call of an entry may bind: slots, inputs and config keys by name, implicit inputs as optional ones."""
-    parameters = [Parameter(slot.name, required=True, slot=True) for slot in entry.slots]
+    parameters = [Parameter(slot.name, required=not slot.optional, slot=True) for slot in entry.slots]
     parameters += [
         Parameter(item.name, required=not (item.optional or item.has_default), type=item.type, item=item)
         for item in entry.inputs

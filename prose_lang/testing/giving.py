@@ -76,7 +76,10 @@ def _value(fixture: Fixture, item: Item | None) -> Any:
     if is_text(declared):
         ticked = len(text) > 2 and text[0] == text[-1] == "`" and "`" not in text[1:-1]
         return text[1:-1] if ticked else text
-    return read_default(text, declared)
+    value = read_default(text, declared)
+    if declared.is_list and isinstance(value, list) and len(value) == 1 and not text.lstrip("` ").startswith("["):
+        return value[0]  # one T where a list of them is declared stays one, as on the command line (§9 L3)
+    return value
 
 
 def _services(

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from prose_lang.diagnostics import RunError
 from prose_lang.documents.model import Entry
 from prose_lang.engine import Outcome, Pattern
 from prose_lang.semantics import parse_body
@@ -55,7 +56,10 @@ class Seen:
     @cached_property
     def error(self) -> dict[str, Any] | None:
         error = self.outcome.error
-        return None if error is None else error.as_json()
+        if error is None:
+            return None
+        thrown = error.thrown if isinstance(error, RunError) else None
+        return error.as_json() if thrown is None else {**error.as_json(), "value": thrown}
 
     @cached_property
     def calls(self) -> list[list[Any]]:

@@ -20,12 +20,12 @@ WORDS = {"null": None, "true": True, "false": False}
 
 
 def parser(text: str) -> Callable[[int, int], nodes.Expression | None]:
-    """A parser of paths, literals, `not`, `and` and `+`: enough to see that rules take paths and literals only."""
+    """A parser of paths, literals, `not`, `and`, `+` and comparisons: enough to see what rules take and what not."""
 
     def parse(start: int, end: int) -> nodes.Expression | None:
         part = text[start:end]
-        for operator in (" or ", " and ", " + "):
-            if operator in part and '"' not in part:
+        for operator in (" or ", " and ", " == ", " != ", " <= ", " >= ", " < ", " > ", " + "):
+            if operator in part and '"' not in part.partition(operator)[0] and part.count('"') in (0, 2):
                 cut_at = start + part.index(operator)
                 left, right = parse(start, cut_at), parse(cut_at + len(operator), end)
                 return left and right and nodes.Binary(start, end, operator.strip(), left, right)
@@ -222,7 +222,40 @@ STATES = [
     ("x isn't empty", {"x": []}, JUDGE),
     ("x is empty or null", {"x": []}, JUDGE),
     ("x or y is null", {"x": None, "y": None}, JUDGE),
-    ("x is not present and y is present", {"x": None, "y": 1}, JUDGE),
+    ("x is not present and y is present", {"x": None, "y": 1}, YES),
+    ("x is absent or y is absent", {"x": 1, "y": None}, YES),
+    ("x is absent or y is absent", {"x": 1, "y": 2}, NO),
+    ("x is present and n < 3", {"x": 1, "n": 2}, YES),
+    ("x is present and n <= 3 and n >= 3", {"x": 1, "n": 3}, YES),
+    ("x is present and n > 3", {"x": 1, "n": 3}, NO),
+    ("x is present and n > 3", {"x": None, "n": "many"}, NO),
+    ("x is present and n > 3", {"x": 1, "n": "many"}, WARN),
+    ('x is present and x != "no"', {"x": "no"}, NO),
+    ('x == "no" or x is empty', {"x": []}, YES),
+    ('x is "a and b" and y is set', {"x": "a and b", "y": 0}, YES),
+    ("x meets y and x is below 5", {"x": 3, "y": 2}, YES),
+    ("x meets y and x is present", {"x": [], "y": 2}, JUDGE),
+    ("x is present and y", {"x": 1, "y": 1}, JUDGE),
+    ("x is present and good", {"x": 1}, JUDGE),
+    ("x contains bread and butter", {"x": "bread"}, JUDGE),
+    ("x exceeds y and x", {"x": 1, "y": 0}, JUDGE),
+    ("x is present and y is present or x is empty", {"x": 1, "y": 1}, JUDGE),
+    ("x is present and", {"x": 1}, JUDGE),
+    ("and x is present", {"x": 1}, JUDGE),
+    ("x is a list", {"x": []}, YES),
+    ("x is a list", {"x": "[]"}, NO),
+    ("x is not a list", {"x": None}, YES),
+    ("x is an object", {"x": {}}, YES),
+    ("x is an object", {"x": '{"a": 1}'}, YES),
+    ("x is an object", {"x": "a"}, NO),
+    ("x is a text", {"x": ""}, YES),
+    ("x is a number", {"x": 0.5}, YES),
+    ("x is a number", {"x": True}, NO),
+    ("x is not a boolean", {"x": 0}, YES),
+    ("x is a boolean", {"x": False}, YES),
+    ("x is a good list", {"x": []}, JUDGE),
+    ("x is a failure", {"x": None}, JUDGE),
+    ("x is the list", {"x": []}, JUDGE),
     ("nothing is present", {"nothing": 1}, JUDGE),
     ("x is mostly empty", {"x": []}, JUDGE),
     ("x is recoverable", {"x": {"recoverable": True}}, JUDGE),

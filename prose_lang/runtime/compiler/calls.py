@@ -238,7 +238,7 @@ def _locator(c: Compiler, target: Target, node: n.Call | None) -> Callable[[Fram
         if isinstance(value, list):
             place.fail("P206", f"the slot `{name}` is bound to several services: {', '.join(value) or 'none'}",
                        f"run over them: for one in {name}: call one")  # fmt: skip
-        place.fail("P203", f"the slot `{name}` is not bound")
+        place.fail("P203", f"the slot `{name}` is not bound", f"it is optional: call it under `if {name} is present:`")
 
     def by_shadow(f: Frame) -> Service:
         value = f[variable] if variable is not None else None

@@ -293,7 +293,11 @@ def _written(thrown: Any) -> str:
 
 
 def error_value(error: RunError) -> dict[str, Any]:
-    """What `catch as e` and `on-fail: "continue"` give the program of an error (L27)."""
+    """What `catch as e` and `on-fail: "continue"` give the program of an error (L27).
+
+    An error that ended a parallel block has besides what came of the other branches, in source order: the first error
+    (L24) has `values`, null for a branch without one; that too few succeeded has `errors`, one for each that failed.
+    """
     plain: dict[str, Any] = {
         "name": error.name,
         "code": error.code,
@@ -303,6 +307,10 @@ def error_value(error: RunError) -> dict[str, Any]:
     }
     if error.thrown is not None:
         plain["value"] = error.thrown
+    if error.survivors is not None:
+        plain["values"] = error.survivors
+    if error.branch_errors:
+        plain["errors"] = [error_value(one) for one in error.branch_errors]
     return plain
 
 
