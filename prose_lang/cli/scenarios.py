@@ -176,20 +176,19 @@ class _Work:
         if wanted and self.request.form == "text" and not self.terminal.quiet:
             self.terminal.write(self.terminal.paint("1", visible(file.name), self.terminal.out))
         first = len(self.report.results)
-        records = self.request.update and path not in self.shipped
         try:
             for scenario in wanted:
                 result = self.run(scenario)
                 self.report.results.append(result)
-                if not records:
+                if not self.request.update:
                     self.show(result)
                 if self.stopped:
                     break
-            if records:
+            if self.request.update and path not in self.shipped:
                 self.update(file, first)
-        finally:  # after an interrupt too
-            for result in self.report.results[first:] if records else ():  # as they are after the update
-                self.show(result)
+        finally:  # Ctrl-C too
+            for result in self.report.results[first:] if self.request.update else ():
+                self.show(result)  # as it is after the update
 
     def collected(self, path: str) -> TestFile:
         if path != STDIN:
