@@ -176,17 +176,19 @@ class _Work:
         if wanted and self.request.form == "text" and not self.terminal.quiet:
             self.terminal.write(self.terminal.paint("1", visible(file.name), self.terminal.out))
         first = len(self.report.results)
-        for scenario in wanted:
-            result = self.run(scenario)
-            self.report.results.append(result)
-            if not self.request.update:
-                self.show(result)
-            if self.stopped:
-                break
-        if self.request.update and path not in self.shipped:
-            self.update(file, first)
-            for result in self.report.results[first:]:  # as they are after the update
-                self.show(result)
+        try:
+            for scenario in wanted:
+                result = self.run(scenario)
+                self.report.results.append(result)
+                if not self.request.update:
+                    self.show(result)
+                if self.stopped:
+                    break
+            if self.request.update and path not in self.shipped:
+                self.update(file, first)
+        finally:  # Ctrl-C too
+            for result in self.report.results[first:] if self.request.update else ():
+                self.show(result)  # as it is after the update
 
     def collected(self, path: str) -> TestFile:
         if path != STDIN:

@@ -22,6 +22,9 @@ from prose_lang.services.references import Reference
 from prose_lang.text import Span, nearest
 from prose_lang.values import NotAValue, ServiceRef, Value, intake
 
+#: What is said of a name that resembles none.
+_SOURCES = "names are registered (--services) or scripted (--script); a Python function is py:MODULE:FUNCTION"
+
 
 class Binder:
     """Binds names for one program. `adapt` makes a service of a Python callable."""
@@ -96,7 +99,7 @@ class Binder:
         service = self.linker.referenced(reference, self.document)
         if service is None:
             close = nearest(reference.text, self.linker.scope(self.document).names())
-            hint = "did you mean " + " or ".join(f"`{name}`" for name in close) + "?" if close else None
+            hint = "did you mean " + " or ".join(f"`{name}`" for name in close) + "?" if close else _SOURCES
             raise CheckError("P202", f"there is no service `{reference.text}`", hint=hint)
         return ServiceRef(service.name, service)
 

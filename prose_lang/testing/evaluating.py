@@ -10,19 +10,27 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import attrs
+
 from prose_lang.diagnostics import ProseError
 from prose_lang.documents.scenarios import Expectation
 from prose_lang.engine import DecisionRecord, Engine, Pattern
 from prose_lang.runtime.effects import Service
+from prose_lang.syntax import nodes as n
+from prose_lang.syntax import parse_condition
+from prose_lang.syntax.visiting import walk
 from prose_lang.testing.checks import Check, Verdict
 from prose_lang.testing.comparing import call_differences, differences, same_calls, shown
 from prose_lang.testing.exact import ExactItem
 from prose_lang.testing.files import Scenario
 from prose_lang.testing.mechanical import read_statement
 from prose_lang.testing.seen import Seen, language_path
+from prose_lang.text import Source, nearest
 
 #: What the layers of conditions advise is for authors of programs.
 _NO_JUDGE = "help: script a `judge` under Services, or give one with --judge"
+#: Operators that do not occur in prose.
+_COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 _ABOUT_THE_END = re.compile(r"(?:error|status|__error\.md)(?![\w-])")
 
 
@@ -124,16 +132,34 @@ class Deciding:
     async def check(self, item: Expectation) -> Check:
         """Decide one item."""
         part = self.seen.part(item.path, self.subject)
+        if item.path is None and (name := self.unknown_name(item.text)) is not None:
+            return self.nothing(item, name)
         statement = read_statement(item.text)
         if statement is not None and (part.known or statement.existence):
             holds = statement.decide(part.value).holds
             return self.made(item, holds, "mechanical", statement.decide(self.seen.clean(part.value)).reason)
         if part.known:
             return await self.by_layers(item)
+        return self.nothing(item, item.path or "")
+
+    def unknown_name(self, text: str) -> str | None:
+        """A name in a comparison that the subject never gives: no prose for a judge, but a misspelt name."""
+        condition, _ = parse_condition(Source(self.scenario.file, text), 0, len(text))
+        if not isinstance(condition.expression, n.Binary) or condition.expression.operator not in _COMPARISONS:
+            return None
+        nodes = list(walk(condition.expression))
+        functions = [node.target for node in nodes if isinstance(node, n.Invoke)]
+        names = (node.id for node in nodes if isinstance(node, n.Name) and node not in functions)
+        return next((name for name in names if not self.seen.part(name, self.subject).known), None)
+
+    def nothing(self, item: Expectation, path: str) -> Check:
+        """What is said of a part that the subject never gives."""
+        close = nearest(path, [*self.seen.own, *self.seen.others], 1)
+        details = (f"help: did you mean `{close[0]}`?",) if close else ()
         if item.negated:  # a misspelled path must not pass for what is not there
-            reason = f"the result has no `{item.path}`, and nothing says that it may have one"
-            return self.undecided(item, Verdict.NOT_EVALUATED, reason)
-        return self.made(item, False, "mechanical", f"the result has no `{item.path}`")
+            reason = f"the result has no `{path}`, and nothing says that it may have one"
+            return self.undecided(item, Verdict.NOT_EVALUATED, reason, details)
+        return attrs.evolve(self.made(item, False, "mechanical", f"the result has no `{path}`"), details=details)
 
     async def by_layers(self, item: Expectation) -> Check:
         """The layers of conditions. What is said of a path is a sentence that begins with it."""

@@ -83,9 +83,12 @@ class TestFile:
 def test_files(path: str) -> Iterator[str]:
     """The test files that a path means: itself, or all `*.test.prose.md` below a folder, hidden folders left out.
 
-    Raises SourceError P103 if a folder holds none.
+    Raises SourceError P103 if a folder holds none, or if only a test of that name is there.
     """
     if not os.path.isdir(path):
+        tests = path.removesuffix(".prose.md") + _SUFFIX
+        if not os.path.exists(path) and os.path.isfile(tests):
+            raise SourceError("P103", f"there is no file `{path}`", hint=f"did you mean `{tests}`?")
         yield path
         return
     found = False
@@ -140,7 +143,10 @@ def _no_test(document: Document) -> Diagnostic:
     article = "an" if document.kind[0] in "aeiou" else "a"
     span = Span(0, 0) if document.anonymous else document.main.span
     message = f"`{document.source.name}` is {article} {document.kind}, not a test"
-    return Diagnostic("P106", message, document.source, span, hint="a test says `kind: test` and `subject: NAME`")
+    tests = document.source.name.removesuffix(".prose.md") + _SUFFIX
+    beside = document.path is not None and os.path.isfile(tests)
+    hint = f"did you mean `{tests}`?" if beside else "a test says `kind: test` and `subject: NAME`"
+    return Diagnostic("P106", message, document.source, span, hint=hint)
 
 
 def _subject_faults(document: Document) -> Iterator[Diagnostic]:

@@ -10,6 +10,8 @@ import pytest
 PLUGIN = () if entry_points(group="pytest11", name="prose") else ("-p", "prose_lang.testing.plugin")
 #: What a session can do without: others' plugins, and collecting garbage at its end, which takes most of its time.
 QUICK = [word for name in ("cacheprovider", "unraisableexception", "hypothesispytest") for word in ("-p", f"no:{name}")]
+#: Tests of this process may have imported the plugin before a session does, which can then rewrite no asserts in it.
+IMPORTED = ("-W", "ignore::pytest.PytestAssertRewriteWarning")
 
 SHOUT = """---
 name: shout
@@ -36,7 +38,7 @@ return text
 
 
 def run(pytester: pytest.Pytester, *args: str) -> pytest.RunResult:
-    return pytester.runpytest_inprocess(*PLUGIN, *QUICK, *args)
+    return pytester.runpytest_inprocess(*PLUGIN, *QUICK, *IMPORTED, *args)
 
 
 def write(pytester: pytest.Pytester, name: str, text: str) -> None:

@@ -268,6 +268,14 @@ def test_the_library_tests_itself() -> None:
     assert [one["file"] for one in plain("refine")["scenarios"]] == ["refine"] * 2  # a file of that name goes first
 
 
+def test_the_name_of_a_pattern_is_not_that_of_its_test() -> None:
+    Path("greet.prose.md").write_text("---\nname: greet\nkind: pattern\n---\n### Delegation\n```prose\nreturn 1\n```\n")
+    for name in ("greet", "greet.prose.md"):
+        result = run(name)
+        assert result.exit_code == 2
+        assert "help: did you mean `greet.test.prose.md`?" in result.stdout
+
+
 # --- recording -------------------------------------------------------------------------------------------------------
 
 
@@ -275,6 +283,7 @@ def test_update() -> None:
     Path("greet.test.prose.md").write_text(FAILING)
     result = run("--update")
     assert result.exit_code == 0
+    assert result.stdout.startswith("greet.test.prose.md\n  passed         greets Ann\n")  # as it is afterwards
     assert "\nupdated greet.test.prose.md:10 greets Ann: recorded value\n" in result.stdout
     assert result.stdout.endswith(": 1 passed, 1 not evaluated\n")
     assert Path("greet.test.prose.md").read_text() == TESTS

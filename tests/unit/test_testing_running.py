@@ -159,6 +159,26 @@ def test_what_is_not_expected_must_not_hold(item: str, verdict: Verdict) -> None
     assert result.verdict is verdict
 
 
+def test_a_misspelt_name_in_a_comparison_is_no_question_for_a_judge() -> None:
+    given = GIVEN.replace("```yaml\n", "```yaml\njudge: {always: {holds: true, reason: they are}}\n")
+    [check] = expecting("- round_used < 3", given).checks
+    assert (check.verdict, check.reason) == (Verdict.FAILED, "the result has no `round_used`")
+    assert check.details == ("help: did you mean `rounds_used`?",)
+    [check] = run(HEAD + given + "\n### Expects Not\n\n- round_used < 3\n").checks
+    assert check.verdict is Verdict.NOT_EVALUATED
+    [check] = expecting("- the rounds are fewer than three", given).checks
+    assert (check.verdict, check.layer) == (Verdict.PASSED, "judge")
+
+
+def test_without_a_judge_the_hint_is_for_authors_of_tests() -> None:
+    [check] = expecting("- `result`: sounds polite").checks
+    assert (check.verdict, check.reason) == (
+        Verdict.NOT_EVALUATED,
+        "no rule decides it, and there is no judge to ask",
+    )
+    assert check.details == ("help: script a `judge` under Services, or give one with --judge",)
+
+
 def test_what_cannot_be_said_of_a_value_fails_both_ways() -> None:
     for section in ("Expects", "Expects Not"):
         result = run(HEAD + GIVEN + f"### {section}\n- result - 1 == 2\n")
