@@ -116,9 +116,20 @@ def test_an_unknown_command(word: str, message: str) -> None:
 
 def test_list_names_every_pattern_of_the_library() -> None:
     lines = prose("list").stdout.splitlines()
-    assert any(line.startswith("refine ") and line.endswith(".") for line in lines)
+    assert any(line.startswith("  refine ") and line.endswith(".") for line in lines)
     listed = json.loads(prose("list", "--json").stdout)
-    assert [item["name"] for item in listed] == [line.split()[0] for line in lines]
+    assert [item["name"] for item in listed] == [line.split()[0] for line in lines if line.startswith("  ")]
+    assert sorted(item["name"] for item in listed) == library_names()
+    groups: dict[str, list[str]] = {}
+    for line in lines:
+        if line.startswith("  "):
+            groups[group].append(line.split()[0])
+        elif line:
+            group = line
+            groups[group] = []
+    assert list(groups) == list(LIBRARY_GROUPS)
+    assert all(names == sorted(names) and len(names) > 1 for names in groups.values())
+    assert all(item["name"] in groups[item["group"]] for item in listed)
     assert next(item for item in listed if item["name"] == "refine")["slots"] == ["refiner", "evaluator"]
 
 
@@ -340,7 +351,7 @@ def test_doctor_names_keys_and_never_shows_them() -> None:
     assert found["prose"] == __version__
     assert "OPENAI_API_KEY" in found["keys_set"]
     assert found["grammar"]["parse_table"] == "fresh"
-    assert found["library"]["patterns"] == len(prose("list").stdout.splitlines())
+    assert found["library"]["patterns"] == len(library_names())
     assert found["limits"] == {"calls": 1000, "seconds": None, "concurrency": None}
     assert found["terminal"]["stdout"] is False
 
