@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import get_args
 
 import click
@@ -25,6 +27,7 @@ from prose_lang.documents.model import FUNCTION_KINDS
 from prose_lang.engine import Engine
 from prose_lang.handlers import Limits
 from prose_lang.linter import RULES
+from prose_lang.resources import LIBRARY_GROUPS, library_names
 from prose_lang.runtime import events, parallel
 from prose_lang.semantics import conditions
 from prose_lang.services import command, script, threads
@@ -35,6 +38,7 @@ from prose_lang.testing.fixture import Prose
 from prose_lang.values import model
 
 LANGUAGE = DOCS / "language"
+CATALOGUE = ROOT / "stdlib_patterns" / "README.md"
 
 
 def table(page: Path, name: str) -> list[list[str]]:
@@ -191,22 +195,61 @@ def test_codes_and_rules_that_pages_name_exist() -> None:
         assert set(re.findall(r"\bL\d+a?\b", text)) <= rules, page
 
 
-def test_the_index_of_diagnostics_is_what_is_made() -> None:
-    import importlib.util
-
-    path = DOCS / "make_diagnostics.py"
-    spec = importlib.util.spec_from_file_location("make_diagnostics", path)
+def made_by(script: str) -> ModuleType:
+    """A script of `docs/` as a module."""
+    spec = importlib.util.spec_from_file_location(script, DOCS / f"{script}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    made = module.diagnostics()
+    return module
+
+
+def test_the_index_of_diagnostics_is_what_is_made() -> None:
+    made = made_by("make_diagnostics").diagnostics()
     assert (DOCS / "diagnostics.md").read_text(encoding="utf-8") == made, "run `make docs`"
     for code in CODES.values():
         assert f"\n### {code.code} {code.name}\n" in made
     for name in RULES:
         assert f"\n### {name}\n" in made
-    assert "\ndocs:" in (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "docs/make_diagnostics.py\n" in (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+# --- the library -----------------------------------------------------------------------------------------------------
+
+
+def test_the_catalogue_is_what_is_made() -> None:
+    made = made_by("make_catalogue").catalogue()
+    assert (CATALOGUE).read_text(encoding="utf-8") == made, "run `make docs`"
+    assert re.findall(r"^## (.*)$", made, re.MULTILINE) == list(LIBRARY_GROUPS)
+    assert sorted(re.findall(r"^### (.*)$", made, re.MULTILINE)) == library_names()
+    assert "docs/make_catalogue.py\n" in (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as they are made where pages are read."""
+    text = re.sub(r"^(`{3,}).*?^\1$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+def links(page: Path) -> list[tuple[str, str, str]]:
+    """The links of a page to files: text, file, anchor."""
+    found = re.findall(r"\[([^\]]+)\]\(([^)#\s]*)(?:#([^)\s]+))?\)", page.read_text(encoding="utf-8"))
+    return [(text, file, anchor) for text, file, anchor in found if "://" not in file]
+
+
+@pytest.mark.parametrize("page", [CATALOGUE, DOCS / "library.md"], ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    found = links(page)
+    assert len(found) > 60
+    for text, file, anchor in found:
+        target = (page.parent / file).resolve() if file else page
+        assert target.is_file(), (text, file)
+        if anchor:
+            assert anchor in anchors(target), (text, file, anchor)
+        elif target.suffix == ".py" and target.is_relative_to(ROOT / "tests"):
+            assert f"def test_{text.strip('`')}(" in target.read_text(encoding="utf-8"), (text, file)
 
 
 # --- the command line ------------------------------------------------------------------------------------------------
