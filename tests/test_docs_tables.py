@@ -18,10 +18,10 @@ from documentation_harness import DOCS, ROOT
 import prose_lang
 from prose_lang.cli.group import COMMANDS
 from prose_lang.cli.main import cli
-from prose_lang.conditions import BOOLEAN_FIELDS, MAX_QUESTION, TEXT_FIELDS, criteria, phrases, read_rules, verdicts
+from prose_lang.conditions import BOOLEAN_FIELDS, MAX_QUESTION, TEXT_FIELDS, compounds, criteria, phrases, read_rules, verdicts
 from prose_lang.conditions.rule import Rule
 from prose_lang.diagnostics import CODES
-from prose_lang.diagnostics.errors import CATCHABLE
+from prose_lang.diagnostics.errors import CATCHABLE, RunError
 from prose_lang.documents import loader
 from prose_lang.documents.model import FUNCTION_KINDS
 from prose_lang.engine import Engine
@@ -29,8 +29,10 @@ from prose_lang.handlers import Limits
 from prose_lang.linter import RULES
 from prose_lang.resources import LIBRARY_GROUPS, library_names
 from prose_lang.runtime import events, parallel
+from prose_lang.runtime.compiler.statements import error_value
 from prose_lang.semantics import conditions
 from prose_lang.services import command, script, threads
+from prose_lang.services.builtin import BUILTIN_NAMES, builtin
 from prose_lang.syntax import builder, lexer, nodes
 from prose_lang.syntax.tokens import KEYWORDS
 from prose_lang.testing import Verdict, exact, mechanical, plugin
@@ -60,6 +62,8 @@ def rules_of(text: str) -> tuple[Rule, ...]:
         part = text[start:end]
         if part in ("X", "Y", "C"):
             return nodes.Name(start, end, part)
+        if re.fullmatch(r"X (<|==) Y", part):
+            return nodes.Binary(start, end, part[2:-2], nodes.Name(start, start + 1, "X"), nodes.Name(end - 1, end, "Y"))
         return nodes.Literal(start, end, part[1:-1]) if re.fullmatch(r'"\w+"', part) else None
 
     return read_rules(nodes.Condition(0, len(text), text, None), parse)
@@ -79,8 +83,18 @@ def test_phrases() -> None:
             assert f"`{said}`" == meaning, form
     listed = [f"X {' '.join(phrase)} Y" for phrase, _ in phrases._COMPARISONS]
     listed += [f"X is {negation}{state}" for state in phrases._STATES for negation in ("", "not ")]
+    listed += [
+        f"X is {negation}{'an' if kind == 'object' else 'a'} {kind}" for kind in phrases._KINDS for negation in ("", "not ")
+    ]
     listed += ['X is "words"', 'X is not "words"', "X contains Y", "X includes Y", "X has Y", "X has no Y"]
     assert sorted(seen) == sorted(listed)
+
+
+def test_conjunctions() -> None:
+    for form, meaning in table(LANGUAGE / "conditions.md", "conjunctions"):
+        (rule,) = rules_of(words(form)[0])
+        assert isinstance(rule, compounds.Compound), form
+        assert f"`{rule.describe()}`" == meaning, form
 
 
 def test_verdicts() -> None:
@@ -138,6 +152,24 @@ def test_catchable_errors() -> None:
     assert [(words(code)[0], words(name)[0]) for code, name in rows] == [
         (code, CODES[code].name) for code in sorted(CATCHABLE)
     ]
+
+
+def test_what_a_caught_error_has() -> None:
+    error = RunError("P401", "x", thrown=1)
+    error.survivors = []
+    error.branch_errors = [RunError("P406", "y")]
+    rows = [words(row[0])[0] for row in table(LANGUAGE / "errors.md", "caught")]
+    assert rows == list(error_value(error))
+
+
+def test_what_goes_beyond_upstream_is_said_in_one_place() -> None:
+    page = LANGUAGE / "README.md"
+    section = page.read_text(encoding="utf-8").split("## Beyond upstream\n")[1].split("\n## ")[0]
+    found = re.findall(r"\]\((?P<file>[\w./]+)(?:#(?P<anchor>[\w-]+))?\)", section)
+    assert len(found) > 5
+    for file, anchor in found:
+        assert not anchor or anchor in anchors(LANGUAGE / file), (file, anchor)
+    assert set(re.findall(r"`(\w+)`", section)) >= {*phrases._KINDS} - {"list"}
 
 
 def test_ceilings() -> None:
@@ -213,6 +245,16 @@ def test_the_index_of_diagnostics_is_what_is_made() -> None:
     for name in RULES:
         assert f"\n### {name}\n" in made
     assert "docs/make_diagnostics.py\n" in (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+def test_the_built_in_services() -> None:
+    rows = table(DOCS / "cli.md", "built-in")
+    assert tuple(words(row[0])[0] for row in rows) == BUILTIN_NAMES
+    for name, takes, _ in rows:
+        function = builtin(words(name)[0])
+        assert function is not None
+        named = [one for one in inspect.signature(function).parameters.values() if one.kind is not one.VAR_KEYWORD]
+        assert words(takes) == [one.name for one in named]
 
 
 # --- the library -----------------------------------------------------------------------------------------------------

@@ -62,6 +62,8 @@ class _Outline:
     def parts(self, parts: Sequence[Part], indent: str, caught: bool) -> Iterator[str]:
         for part in parts:
             match part:
+                case Step(kind="decision"):  # of a loop; those of an `if` are taken out of its arms
+                    yield f"{indent}{_decision(part)}"
                 case Step():
                     if self.told(part, caught):
                         yield f"{indent}{_said(part)}"

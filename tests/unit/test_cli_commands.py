@@ -13,6 +13,7 @@ from prose_lang.cli.group import COMMANDS
 from prose_lang.cli.main import cli
 from prose_lang.diagnostics import CODES
 from prose_lang.linter import RULES
+from prose_lang.resources import LIBRARY_GROUPS, library_names
 
 SHOWN = """\
 ---
@@ -156,7 +157,45 @@ def test_show(shown: str) -> None:
         "  - It ends.\n"
         "\n"
         "Other entries other\n"
+        "\n"
+        "Calls of a run, at least and at most\n"
+        "  worker  0 to 1\n"
+        "  judge   none\n"
+        "\n"
+        "Flow\n"
+        "  if brief is empty\n"
+        "XX\n"
+        "`prose graph shown.prose.md` draws all of it, `prose show shown.prose.md --calls` says more of the numbers.\n"
     )
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_show_of_a_faulty_file_leaves_out_what_it_cannot_tell(shown: str, form: list[str]) -> None:
+    Path(shown).write_text(SHOWN.replace("call worker", "call workre"), encoding="utf-8")
+    result = prose("show", shown, *form)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "Does a thing." in result.stdout
+    if form:
+        described = json.loads(result.stdout)
+        assert (described["calls"], described["flow"]) == (None, None)
+    else:
+        assert "Flow" not in result.stdout
+
+
+def test_show_tells_bounds_and_flow_of_the_library() -> None:
+    described = json.loads(prose("show", "refine", "--json").stdout)
+    assert described["group"] == "Improve"
+    assert described["calls"]["total"] == {
+        "least": "2", "most": "2 × max_rounds", "exact": False, "at_least": 2, "at_most": 6,
+    }  # fmt: skip
+    assert described["flow"] == [
+        "repeat max_rounds as round",
+        "  call refiner → draft",
+        "  call evaluator → evaluation",
+        "  if score meets threshold (may ask the judge)",
+        "    return { result, score, rounds_used }",
+        "return { result, score, rounds_used }",
+    ]
 
 
 def test_show_as_json(shown: str) -> None:
