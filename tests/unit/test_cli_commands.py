@@ -163,8 +163,11 @@ def test_show(shown: str) -> None:
         "  judge   none\n"
         "\n"
         "Flow\n"
-        "  if brief is empty\n"
-        "XX\n"
+        '  if brief == ""\n'
+        "    return { empty }\n"
+        "  call worker → done\n"
+        "  return { result, rounds }\n"
+        "\n"
         "`prose graph shown.prose.md` draws all of it, `prose show shown.prose.md --calls` says more of the numbers.\n"
     )
 
