@@ -18,7 +18,16 @@ from documentation_harness import DOCS, ROOT
 import prose_lang
 from prose_lang.cli.group import COMMANDS
 from prose_lang.cli.main import cli
-from prose_lang.conditions import BOOLEAN_FIELDS, MAX_QUESTION, TEXT_FIELDS, compounds, criteria, phrases, read_rules, verdicts
+from prose_lang.conditions import (
+    BOOLEAN_FIELDS,
+    MAX_QUESTION,
+    TEXT_FIELDS,
+    compounds,
+    criteria,
+    phrases,
+    read_rules,
+    verdicts,
+)
 from prose_lang.conditions.rule import Rule
 from prose_lang.diagnostics import CODES
 from prose_lang.diagnostics.errors import CATCHABLE, RunError
@@ -63,7 +72,9 @@ def rules_of(text: str) -> tuple[Rule, ...]:
         if part in ("X", "Y", "C"):
             return nodes.Name(start, end, part)
         if re.fullmatch(r"X (<|==) Y", part):
-            return nodes.Binary(start, end, part[2:-2], nodes.Name(start, start + 1, "X"), nodes.Name(end - 1, end, "Y"))
+            return nodes.Binary(
+                start, end, part[2:-2], nodes.Name(start, start + 1, "X"), nodes.Name(end - 1, end, "Y")
+            )
         return nodes.Literal(start, end, part[1:-1]) if re.fullmatch(r'"\w+"', part) else None
 
     return read_rules(nodes.Condition(0, len(text), text, None), parse)
@@ -84,7 +95,9 @@ def test_phrases() -> None:
     listed = [f"X {' '.join(phrase)} Y" for phrase, _ in phrases._COMPARISONS]
     listed += [f"X is {negation}{state}" for state in phrases._STATES for negation in ("", "not ")]
     listed += [
-        f"X is {negation}{'an' if kind == 'object' else 'a'} {kind}" for kind in phrases._KINDS for negation in ("", "not ")
+        f"X is {negation}{'an' if kind == 'object' else 'a'} {kind}"
+        for kind in phrases._KINDS
+        for negation in ("", "not ")
     ]
     listed += ['X is "words"', 'X is not "words"', "X contains Y", "X includes Y", "X has Y", "X has no Y"]
     assert sorted(seen) == sorted(listed)

@@ -44,7 +44,9 @@ def command(ctx: click.Context, paths: tuple[str, ...], as_json: bool) -> int:
     else:
         order = {group: place for place, group in enumerate(resources.LIBRARY_GROUPS)}
         patterns = [engine.load(f"stdlib:{name}") for name in resources.library_names()]
-        patterns.sort(key=lambda pattern: order.get(pattern.document.group or "", len(order)))  # and by name, as they were
+        patterns.sort(
+            key=lambda pattern: order.get(pattern.document.group or "", len(order))
+        )  # and by name, as they were
     if as_json:
         terminal.write_json([_plain(pattern) for pattern in patterns])
     else:

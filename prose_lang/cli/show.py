@@ -121,7 +121,9 @@ def _run_lines(pattern: Pattern, source: str, terminal: Terminal) -> Iterator[st
     yield from (f"  {visible(line)}" for line in flow)
     if source != "-":
         yield ""
-        yield visible(f"`prose graph {source}` draws all of it, `prose show {source} --calls` says more of the numbers.")
+        yield visible(
+            f"`prose graph {source}` draws all of it, `prose show {source} --calls` says more of the numbers."
+        )
 
 
 def _show_calls(

@@ -21,7 +21,10 @@ from prose_lang.resources import library_names
 
 GOLDEN = Path(__file__).parents[1] / "corpus" / "graph"
 ENDINGS = {"mermaid": ".mmd", "dot": ".dot", "svg": ".svg"}
-SOURCES = {**{name: [name] for name in library_names()}, "everything": [str(GOLDEN / "everything.prose.md"), "--nested"]}
+SOURCES = {
+    **{name: [name] for name in library_names()},
+    "everything": [str(GOLDEN / "everything.prose.md"), "--nested"],
+}
 #: The catalogue links to the pictures. What DOT is like is shown by three graphs: it is made of the same flows.
 IN_DOT = ("refine", "ensemble-synthesizer", "everything")
 GOLDENS = [(name, form) for name in SOURCES for form in ENDINGS if form != "dot" or name in IN_DOT]

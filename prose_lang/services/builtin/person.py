@@ -33,7 +33,10 @@ async def person(question: str, **given: Any) -> NoReturn:
     """
     if not isinstance(question, str) or not question.strip():
         raise ValueError("person: `question` must be a text that asks something")
-    lines = [f"a person has to answer: {question.strip()}", *(f"{name}: {_shown(what)}" for name, what in given.items())]
+    lines = [
+        f"a person has to answer: {question.strip()}",
+        *(f"{name}: {_shown(what)}" for name, what in given.items()),
+    ]
     raise WaitingError(
         "P411",
         "\n".join(lines),
