@@ -31,8 +31,8 @@ The patterns that come with the interpreter, in our own words. `prose list` list
 takes and promises and how it flows, `prose run NAME …` runs it. [Which pattern for what](../docs/library.md) helps to
 choose, and says what is different from the published patterns of the same names.
 
-One pattern a file. Every line under its Ensures and Invariants is a scenario of the test beside it, or an expectation of
-one: `prose test refine` runs those of `refine.test.prose.md`.
+One pattern a file. Every line under its Ensures and Invariants is a scenario of the test beside it, or an expectation
+of one: `prose test refine` runs those of `refine.test.prose.md`.
 
 This file is made by `make docs` from the patterns. Change those, not this.
 """
