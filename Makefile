@@ -38,7 +38,7 @@ help:
 	@echo 'make check      linter, formatter, types, layers'
 	@echo 'make packaging  build the wheel and the sdist and try them in a new environment'
 	@echo 'make table      make the parse table anew after a change of grammar/prose.lark'
-	@echo 'make docs       make docs/diagnostics.md anew after a change of codes, their pages or lints'
+	@echo 'make docs       make docs/diagnostics.md and stdlib_patterns/README.md anew from what they tell of'
 	@echo 'make bench      run the benchmarks'
 	@echo 'make install    only install what the other commands need'
 	@echo 'make lock       renew requirements/*.txt after a change of the dependencies'
@@ -64,6 +64,7 @@ table: $(DEV)
 
 docs: $(DEV)
 	$(PY) docs/make_diagnostics.py
+	$(PY) docs/make_catalogue.py
 
 bench: $(DEV)
 	@for file in bench/bench_*.py; do echo "== $$file" && $(PY) "$$file" || exit 1; done

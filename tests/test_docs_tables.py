@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import get_args
 
 import click
@@ -16,18 +18,30 @@ from documentation_harness import DOCS, ROOT
 import prose_lang
 from prose_lang.cli.group import COMMANDS
 from prose_lang.cli.main import cli
-from prose_lang.conditions import BOOLEAN_FIELDS, MAX_QUESTION, TEXT_FIELDS, criteria, phrases, read_rules, verdicts
+from prose_lang.conditions import (
+    BOOLEAN_FIELDS,
+    MAX_QUESTION,
+    TEXT_FIELDS,
+    compounds,
+    criteria,
+    phrases,
+    read_rules,
+    verdicts,
+)
 from prose_lang.conditions.rule import Rule
 from prose_lang.diagnostics import CODES
-from prose_lang.diagnostics.errors import CATCHABLE
+from prose_lang.diagnostics.errors import CATCHABLE, RunError
 from prose_lang.documents import loader
 from prose_lang.documents.model import FUNCTION_KINDS
 from prose_lang.engine import Engine
 from prose_lang.handlers import Limits
 from prose_lang.linter import RULES
+from prose_lang.resources import LIBRARY_GROUPS, library_names
 from prose_lang.runtime import events, parallel
+from prose_lang.runtime.compiler.statements import error_value
 from prose_lang.semantics import conditions
 from prose_lang.services import command, script, threads
+from prose_lang.services.builtin import BUILTIN_NAMES, builtin
 from prose_lang.syntax import builder, lexer, nodes
 from prose_lang.syntax.tokens import KEYWORDS
 from prose_lang.testing import Verdict, exact, mechanical, plugin
@@ -35,6 +49,7 @@ from prose_lang.testing.fixture import Prose
 from prose_lang.values import model
 
 LANGUAGE = DOCS / "language"
+CATALOGUE = ROOT / "stdlib_patterns" / "README.md"
 
 
 def table(page: Path, name: str) -> list[list[str]]:
@@ -56,6 +71,10 @@ def rules_of(text: str) -> tuple[Rule, ...]:
         part = text[start:end]
         if part in ("X", "Y", "C"):
             return nodes.Name(start, end, part)
+        if re.fullmatch(r"X (<|==) Y", part):
+            return nodes.Binary(
+                start, end, part[2:-2], nodes.Name(start, start + 1, "X"), nodes.Name(end - 1, end, "Y")
+            )
         return nodes.Literal(start, end, part[1:-1]) if re.fullmatch(r'"\w+"', part) else None
 
     return read_rules(nodes.Condition(0, len(text), text, None), parse)
@@ -75,8 +94,20 @@ def test_phrases() -> None:
             assert f"`{said}`" == meaning, form
     listed = [f"X {' '.join(phrase)} Y" for phrase, _ in phrases._COMPARISONS]
     listed += [f"X is {negation}{state}" for state in phrases._STATES for negation in ("", "not ")]
+    listed += [
+        f"X is {negation}{'an' if kind == 'object' else 'a'} {kind}"
+        for kind in phrases._KINDS
+        for negation in ("", "not ")
+    ]
     listed += ['X is "words"', 'X is not "words"', "X contains Y", "X includes Y", "X has Y", "X has no Y"]
     assert sorted(seen) == sorted(listed)
+
+
+def test_conjunctions() -> None:
+    for form, meaning in table(LANGUAGE / "conditions.md", "conjunctions"):
+        (rule,) = rules_of(words(form)[0])
+        assert isinstance(rule, compounds.Compound), form
+        assert f"`{rule.describe()}`" == meaning, form
 
 
 def test_verdicts() -> None:
@@ -136,6 +167,24 @@ def test_catchable_errors() -> None:
     ]
 
 
+def test_what_a_caught_error_has() -> None:
+    error = RunError("P401", "x", thrown=1)
+    error.survivors = []
+    error.branch_errors = [RunError("P406", "y")]
+    rows = [words(row[0])[0] for row in table(LANGUAGE / "errors.md", "caught")]
+    assert rows == list(error_value(error))
+
+
+def test_what_goes_beyond_upstream_is_said_in_one_place() -> None:
+    page = LANGUAGE / "README.md"
+    section = page.read_text(encoding="utf-8").split("## Beyond upstream\n")[1].split("\n## ")[0]
+    found = re.findall(r"\]\((?P<file>[\w./]+)(?:#(?P<anchor>[\w-]+))?\)", section)
+    assert len(found) > 5
+    for file, anchor in found:
+        assert not anchor or anchor in anchors(LANGUAGE / file), (file, anchor)
+    assert set(re.findall(r"`(\w+)`", section)) >= {*phrases._KINDS} - {"list"}
+
+
 def test_ceilings() -> None:
     rows = {row[0]: row[1] for row in table(LANGUAGE / "limits.md", "ceilings")}
     engine = Engine()
@@ -191,22 +240,71 @@ def test_codes_and_rules_that_pages_name_exist() -> None:
         assert set(re.findall(r"\bL\d+a?\b", text)) <= rules, page
 
 
-def test_the_index_of_diagnostics_is_what_is_made() -> None:
-    import importlib.util
-
-    path = DOCS / "make_diagnostics.py"
-    spec = importlib.util.spec_from_file_location("make_diagnostics", path)
+def made_by(script: str) -> ModuleType:
+    """A script of `docs/` as a module."""
+    spec = importlib.util.spec_from_file_location(script, DOCS / f"{script}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    made = module.diagnostics()
+    return module
+
+
+def test_the_index_of_diagnostics_is_what_is_made() -> None:
+    made = made_by("make_diagnostics").diagnostics()
     assert (DOCS / "diagnostics.md").read_text(encoding="utf-8") == made, "run `make docs`"
     for code in CODES.values():
         assert f"\n### {code.code} {code.name}\n" in made
     for name in RULES:
         assert f"\n### {name}\n" in made
-    assert "\ndocs:" in (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "docs/make_diagnostics.py\n" in (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+def test_the_built_in_services() -> None:
+    rows = table(DOCS / "cli.md", "built-in")
+    assert tuple(words(row[0])[0] for row in rows) == BUILTIN_NAMES
+    for name, takes, _ in rows:
+        function = builtin(words(name)[0])
+        assert function is not None
+        named = [one for one in inspect.signature(function).parameters.values() if one.kind is not one.VAR_KEYWORD]
+        assert words(takes) == [one.name for one in named]
+
+
+# --- the library -----------------------------------------------------------------------------------------------------
+
+
+def test_the_catalogue_is_what_is_made() -> None:
+    made = made_by("make_catalogue").catalogue()
+    assert (CATALOGUE).read_text(encoding="utf-8") == made, "run `make docs`"
+    assert re.findall(r"^## (.*)$", made, re.MULTILINE) == list(LIBRARY_GROUPS)
+    assert sorted(re.findall(r"^### (.*)$", made, re.MULTILINE)) == library_names()
+    assert "docs/make_catalogue.py\n" in (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as they are made where pages are read."""
+    text = re.sub(r"^(`{3,}).*?^\1$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+def links(page: Path) -> list[tuple[str, str, str]]:
+    """The links of a page to files: text, file, anchor."""
+    found = re.findall(r"\[([^\]]+)\]\(([^)#\s]*)(?:#([^)\s]+))?\)", page.read_text(encoding="utf-8"))
+    return [(text, file, anchor) for text, file, anchor in found if "://" not in file]
+
+
+@pytest.mark.parametrize("page", [CATALOGUE, DOCS / "library.md"], ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    found = links(page)
+    assert len(found) > 60
+    for text, file, anchor in found:
+        target = (page.parent / file).resolve() if file else page
+        assert target.is_file(), (text, file)
+        if anchor:
+            assert anchor in anchors(target), (text, file, anchor)
+        elif target.suffix == ".py" and target.is_relative_to(ROOT / "tests"):
+            assert f"def test_{text.strip('`')}(" in target.read_text(encoding="utf-8"), (text, file)
 
 
 # --- the command line ------------------------------------------------------------------------------------------------

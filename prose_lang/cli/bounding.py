@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from prose_lang.engine import Pattern
     from prose_lang.semantics import Program
 
+TITLE = "Calls of a run, at least and at most"
+
 _KINDS = {"slot": "", "service": "service", "entry": "entry", "variable": "reference held by a variable",
           "predicate": "where it is a service", "model": "model"}  # fmt: skip
 
@@ -86,7 +88,18 @@ def bound_lines(pattern: Pattern, bounds: CallBounds, values: Mapping[str, Any],
     source = pattern.document.source.name
     yield f"{heading(visible(pattern.name))} ({pattern.entry.kind}, {visible(source)})"
     yield ""
-    yield heading("Calls of a run, at least and at most")
+    yield heading(TITLE)
+    used = _used(bounds, values)
+    yield from row_lines(bounds, values)
+    yield ""
+    shown = ", ".join(f"{name} = {_written(value)}" for name, value in used.items())
+    if shown:
+        yield f"The numbers are for {visible(shown)}."
+    yield from _remarks(bounds, used, source)
+
+
+def row_lines(bounds: CallBounds, values: Mapping[str, Any]) -> Iterator[str]:
+    """The table of the bounds: what is called, how often, and what that comes to."""
     used = _used(bounds, values)
     rows = [(target.name, target.calls, _KINDS.get(target.kind, target.kind)) for target in bounds.targets]
     rows += [("in all", bounds.total, "")] if len(rows) != 1 else []
@@ -97,11 +110,6 @@ def bound_lines(pattern: Pattern, bounds: CallBounds, values: Mapping[str, Any],
     for row in cells:
         padded = [text + " " * (width - width_of(text)) for text, width in zip(row, widths, strict=True) if width]
         yield f"  {'  '.join(padded)}".rstrip()
-    yield ""
-    shown = ", ".join(f"{name} = {_written(value)}" for name, value in used.items())
-    if shown:
-        yield f"The numbers are for {visible(shown)}."
-    yield from _remarks(bounds, used, source)
 
 
 def _used(bounds: CallBounds, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -33,6 +33,7 @@ def describe(pattern: Pattern) -> dict[str, Any]:
     return {
         "name": entry.name,
         "kind": entry.kind,
+        "group": document.group if entry is document.main else None,
         "title": entry.title,
         "description": entry.description,
         "file": document.source.name,

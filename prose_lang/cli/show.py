@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from prose_lang.cli.options import complete_source, json_option
 from prose_lang.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from prose_lang.engine import Pattern
+    from prose_lang.report.bounds import CallBounds
 
 
 @click.command(short_help="Show what a pattern takes, returns and promises, or how many calls it makes.")
@@ -65,10 +72,58 @@ def command(
             text = "\n".join(map(visible, text.splitlines()))
         terminal.write(text)
     elif as_json:
-        terminal.write_json(describe(pattern))
+        terminal.write_json({**describe(pattern), **_run_data(pattern)})
     else:
-        terminal.write("\n".join(description_lines(describe(pattern), terminal)))
+        lines = [*description_lines(describe(pattern), terminal), *_run_lines(pattern, source, terminal)]
+        terminal.write("\n".join(lines))
     return 0
+
+
+def _run_of(pattern: Pattern) -> tuple[CallBounds, list[str]] | None:
+    """The bounds of a run's calls and the outline of its flow; None where there is no body, or a faulty one."""
+    from prose_lang.diagnostics import CheckError
+    from prose_lang.report.bounds import call_bounds
+    from prose_lang.report.flow_builder import flow_of
+    from prose_lang.report.outline import outline_of
+
+    if pattern.entry.body is None:
+        return None
+    try:
+        return call_bounds(pattern.engine, pattern), outline_of(flow_of(pattern.engine, pattern))
+    except CheckError:  # `prose check` tells what is wrong; a description is of use all the same
+        return None
+
+
+def _run_data(pattern: Pattern) -> dict[str, Any]:
+    from prose_lang.cli.bounding import as_json
+
+    found = _run_of(pattern)
+    if found is None:
+        return {"calls": None, "flow": None}
+    bounds, flow = found
+    calls = as_json(pattern, bounds, {})
+    return {"calls": {key: calls[key] for key in calls if key not in ("name", "file", "given")}, "flow": flow}
+
+
+def _run_lines(pattern: Pattern, source: str, terminal: Terminal) -> Iterator[str]:
+    from prose_lang.cli.bounding import TITLE, row_lines
+    from prose_lang.diagnostics.visible import visible
+
+    found = _run_of(pattern)
+    if found is None:
+        return
+    bounds, flow = found
+    yield ""
+    yield terminal.paint("1", TITLE, terminal.out)
+    yield from row_lines(bounds, {})
+    yield ""
+    yield terminal.paint("1", "Flow", terminal.out)
+    yield from (f"  {visible(line)}" for line in flow)
+    if source != "-":
+        yield ""
+        yield visible(
+            f"`prose graph {source}` draws all of it, `prose show {source} --calls` says more of the numbers."
+        )
 
 
 def _show_calls(

@@ -186,6 +186,12 @@ class Document:
         """The file-level entry."""
         return self.entries[0]
 
+    @property
+    def group(self) -> str | None:
+        """The `group` of its frontmatter, under which a catalogue lists it; None if there is none."""
+        group = self.frontmatter.get("group")
+        return group if isinstance(group, str) else None
+
     def entry(self, name: str) -> Entry | None:
         """The inline entry of that name."""
         return next((entry for entry in self.entries[1:] if entry.name == name), None)

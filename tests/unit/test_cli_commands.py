@@ -13,6 +13,7 @@ from prose_lang.cli.group import COMMANDS
 from prose_lang.cli.main import cli
 from prose_lang.diagnostics import CODES
 from prose_lang.linter import RULES
+from prose_lang.resources import LIBRARY_GROUPS, library_names
 
 SHOWN = """\
 ---
@@ -116,9 +117,20 @@ def test_an_unknown_command(word: str, message: str) -> None:
 
 def test_list_names_every_pattern_of_the_library() -> None:
     lines = prose("list").stdout.splitlines()
-    assert any(line.startswith("refine ") and line.endswith(".") for line in lines)
+    assert any(line.startswith("  refine ") and line.endswith(".") for line in lines)
     listed = json.loads(prose("list", "--json").stdout)
-    assert [item["name"] for item in listed] == [line.split()[0] for line in lines]
+    assert [item["name"] for item in listed] == [line.split()[0] for line in lines if line.startswith("  ")]
+    assert sorted(item["name"] for item in listed) == library_names()
+    groups: dict[str, list[str]] = {}
+    for line in lines:
+        if line.startswith("  "):
+            groups[group].append(line.split()[0])
+        elif line:
+            group = line
+            groups[group] = []
+    assert list(groups) == list(LIBRARY_GROUPS)
+    assert all(names == sorted(names) and len(names) > 1 for names in groups.values())
+    assert all(item["name"] in groups[item["group"]] for item in listed)
     assert next(item for item in listed if item["name"] == "refine")["slots"] == ["refiner", "evaluator"]
 
 
@@ -145,7 +157,48 @@ def test_show(shown: str) -> None:
         "  - It ends.\n"
         "\n"
         "Other entries other\n"
+        "\n"
+        "Calls of a run, at least and at most\n"
+        "  worker  0 to 1\n"
+        "  judge   none\n"
+        "\n"
+        "Flow\n"
+        '  if brief == ""\n'
+        "    return { empty }\n"
+        "  call worker → done\n"
+        "  return { result, rounds }\n"
+        "\n"
+        "`prose graph shown.prose.md` draws all of it, `prose show shown.prose.md --calls` says more of the numbers.\n"
     )
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_show_of_a_faulty_file_leaves_out_what_it_cannot_tell(shown: str, form: list[str]) -> None:
+    Path(shown).write_text(SHOWN.replace("call worker", "call workre"), encoding="utf-8")
+    result = prose("show", shown, *form)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "Does a thing." in result.stdout
+    if form:
+        described = json.loads(result.stdout)
+        assert (described["calls"], described["flow"]) == (None, None)
+    else:
+        assert "Flow" not in result.stdout
+
+
+def test_show_tells_bounds_and_flow_of_the_library() -> None:
+    described = json.loads(prose("show", "refine", "--json").stdout)
+    assert described["group"] == "Improve"
+    assert described["calls"]["total"] == {
+        "least": "2", "most": "2 × max_rounds", "exact": False, "at_least": 2, "at_most": 6,
+    }  # fmt: skip
+    assert described["flow"] == [
+        "repeat max_rounds as round",
+        "  call refiner → draft",
+        "  call evaluator → evaluation",
+        "  if score meets threshold (may ask the judge)",
+        "    return { result, score, rounds_used }",
+        "return { result, score, rounds_used }",
+    ]
 
 
 def test_show_as_json(shown: str) -> None:
@@ -340,7 +393,7 @@ def test_doctor_names_keys_and_never_shows_them() -> None:
     assert found["prose"] == __version__
     assert "OPENAI_API_KEY" in found["keys_set"]
     assert found["grammar"]["parse_table"] == "fresh"
-    assert found["library"]["patterns"] == len(prose("list").stdout.splitlines())
+    assert found["library"]["patterns"] == len(library_names())
     assert found["limits"] == {"calls": 1000, "seconds": None, "concurrency": None}
     assert found["terminal"]["stdout"] is False
 
