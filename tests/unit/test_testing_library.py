@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import pytest
-from testing_texts import read
 
 from prose_lang import Engine
 from prose_lang.resources import library_folder, library_names
@@ -40,10 +36,3 @@ def test_every_pattern_has_tests_and_every_test_a_pattern() -> None:
 def test_the_library_lists_no_tests() -> None:
     assert not [name for name in library_names() if "test" in name]
     assert not [name for name in Engine().loader.names(Engine().load("refine").document) if name.endswith(".test")]
-
-
-def test_the_example_in_the_documents_passes() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "testing.md").read_text(encoding="utf-8")
-    [example] = re.findall(r"````markdown\n(.*?)````", text, re.DOTALL)
-    results = [run_scenario(scenario) for scenario in read(example).scenarios]
-    assert [result.verdict for result in results] == [Verdict.PASSED, Verdict.PASSED]
