@@ -29,7 +29,10 @@ def outline(text: str) -> str:
             'if a:\n  throw "no"\nelif b:\n  let y = 2\nelse:\n  call look\n    at: a\n',
             "if a\n  …\nelif b (may ask the judge)\n  …\nelse\n  call look",
         ),
-        ("loop until a (max: 3):\n  let a = call look\n    at: b\n", "loop until, at most 3 times\n  call look → a\n  until a"),
+        (
+            "loop until a (max: 3):\n  let a = call look\n    at: b\n",
+            "loop until, at most 3 times\n  call look → a\n  until a",
+        ),
         ("loop while a (max: 3):\n  let a = b\n", ""),
         (
             "choice a:\n  option \"x\":\n    call look\n      at: a\n  option \"y\":\n    let b = 1\n",
