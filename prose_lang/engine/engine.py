@@ -13,8 +13,10 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import Any, NamedTuple
+
+import attrs
 
 from prose_lang.diagnostics import (
     CheckError,
@@ -32,6 +34,7 @@ from prose_lang.engine.given import Given
 from prose_lang.engine.linker import Linker, Unit
 from prose_lang.engine.outcome import Outcome, status_of
 from prose_lang.engine.pattern import Pattern
+from prose_lang.engine.preflight import check_models
 from prose_lang.handlers import Limits, Recorder, compose
 from prose_lang.handlers.clock import LoopClock
 from prose_lang.handlers.limits import Limiter
@@ -41,8 +44,14 @@ from prose_lang.runtime.compiler.code import Code
 from prose_lang.runtime.compiler.compiler import compile_program
 from prose_lang.runtime.effects import Service
 from prose_lang.runtime.patterns import BoundPattern, whole_place
+from prose_lang.runtime.whole import WholeCall
 from prose_lang.semantics import Environment, Program
 from prose_lang.services import Script, WorkerThreads, as_service, parse_reference, scripted_services
+from prose_lang.services.models.completion import Completion
+from prose_lang.services.models.definition import ModelDefinition
+from prose_lang.services.models.models import Models
+from prose_lang.services.models.service import ModelService
+from prose_lang.services.models.settings import ModelSettings
 from prose_lang.text import Source
 from prose_lang.values import ServiceRef, TooLarge, Value, handout
 
@@ -56,8 +65,10 @@ class Engine:
     `services` are functions, services or a mapping of them by name; `script` holds scripted services, with counters
     of their own in every run; `judge` answers conditions that no rule decides: a name, a function or a service.
     `conditions` maps the text of a condition (or `NAME: text` for one pattern's) to a predicate over the values it
-    names (L30.0). `observers` are told every event. With `trace` off no calls are kept, so that a run of any length
-    needs the same memory. `root` is the project's folder, where it is not to be found from the file.
+    names (L30.0). `model` is the default model, `PROVIDER/MODEL` or an alias; `models` says more about models, and
+    `completion` answers their requests in litellm's place. `observers` are told every event. With `trace` off no calls
+    are kept, so that a run of any length needs the same memory. `root` is the project's folder, where it is not to be
+    found from the file.
 
     >>> engine = Engine(services={"shout": lambda text: text.upper()})
     >>> engine.run(engine.loads('call shout\\n  text: "hi"'), {}).value
@@ -70,6 +81,9 @@ class Engine:
         services: Iterable[Any] | Mapping[str, Any] = (),
         script: Script | None = None,
         judge: Any = None,
+        model: str | None = None,
+        models: ModelSettings | None = None,
+        completion: Completion | None = None,
         limits: Limits | None = None,
         observers: Iterable[Observer] = (),
         conditions: Mapping[str, Callable[..., Any]] | None = None,
@@ -82,6 +96,7 @@ class Engine:
         self._adapted: OrderedDict[tuple[Any, str | None], Service] = OrderedDict()
         self._lock = threading.Lock()
         self._linking = threading.RLock()  # links are made by one thread at a time, and kept
+        self.models = Models(_with_default(models or ModelSettings(), model), completion)
         self.loader = Loader()
         self.services: Mapping[str, Service] = self._registered(services)
         self.script = script
@@ -149,7 +164,7 @@ class Engine:
         Raises ProseError with the partial outcome in `.outcome`, and RuntimeError inside a running event loop.
         """
         _outside_loop()
-        return _value_or_error(asyncio.run(self.outcome_async(pattern, names)))
+        return _value_or_error(asyncio.run(self._alone(self.outcome_async(pattern, names))))
 
     async def run_async(self, pattern: Pattern, names: Mapping[str, Any]) -> Outcome:
         """The same inside a running event loop. Cancelling it cancels the run, and waits for its calls."""
@@ -164,7 +179,14 @@ class Engine:
         from prose_lang.engine.interrupts import run_interruptible
 
         holder: list[Outcome] = []
-        return run_interruptible(self.outcome_async(pattern, names, holder), holder)
+        return run_interruptible(self._alone(self.outcome_async(pattern, names, holder)), holder)
+
+    async def _alone(self, work: Coroutine[Any, Any, Outcome]) -> Outcome:
+        """The whole work of an event loop: what models keep open for it is closed with it."""
+        try:
+            return await work
+        finally:
+            await self.models.release()
 
     async def outcome_async(
         self, pattern: Pattern, names: Mapping[str, Any], interrupted: list[Outcome] | None = None
@@ -185,12 +207,13 @@ class Engine:
             max_depth=self.max_depth,
             max_passes=self.max_passes,
             judge=judge,
+            session=ModelService("session", self.models),
             rules=self.conditions,
             on_warning=recorder.warned,
             on_decision=recorder.decided if self.trace or self.observers else None,
             on_event=recorder.noted if self.trace or self.observers else None,
         )
-        run.perform, run.perform_composite = compose(recorder, limiter, clock)
+        run.perform, run.perform_composite = compose(recorder, limiter, clock, run_id)
 
         def ended(status: str, value: Value = None, error: ProseError | None = None) -> Outcome:
             found = (*diagnostics, *(error.diagnostics if error is not None else ()))
@@ -204,7 +227,7 @@ class Engine:
         except ProseError as error:
             return ended(status_of(error), error=error)
         except MemoryError:
-            place = whole_place(bound.code.program)
+            place = whole_place(bound.program)
             reason = "the run needs more memory than there is"
             return ended("limited", error=LimitError("P405", reason, source=place.source, span=place.span))
         except asyncio.CancelledError:
@@ -213,9 +236,9 @@ class Engine:
             raise
         return ended("ok", value)
 
-    async def _walk(self, bound: BoundPattern, run: Run, inputs: Mapping[str, Value]) -> Value:
+    async def _walk(self, bound: BoundPattern | WholeCall, run: Run, inputs: Mapping[str, Value]) -> Value:
         """The run itself, within its wall time."""
-        place = whole_place(bound.code.program)
+        place = whole_place(bound.program)
         seconds = self.limits.seconds
         if seconds is None:
             return written_out(await bound.run(run, inputs, place), bound, place)
@@ -233,7 +256,7 @@ class Engine:
 
     def _prepare(
         self, pattern: Pattern, names: Mapping[str, Any]
-    ) -> tuple[BoundPattern, dict[str, Value], Service | None, tuple[Diagnostic, ...]]:
+    ) -> tuple[BoundPattern | WholeCall, dict[str, Value], Service | None, tuple[Diagnostic, ...]]:
         """Link, check and bind. Raises CheckError with everything that is wrong."""
         linked = self._linked_kept(pattern)
         key = _key_of(pattern.entry, names)
@@ -246,11 +269,12 @@ class Engine:
         judge = self._judge(binder) if self.judge is not None else None
         if kept is None:
             unit = Unit(pattern.document, pattern.entry)
-            made = linked.linker.unit_service(unit, pattern.entry.name, slots)
-            assert isinstance(made, BoundPattern), "an entry with a body is a bound pattern"
+            service = linked.linker.whole(unit, slots)
+            made = service if isinstance(service, BoundPattern) else WholeCall(unit.entry.name, linked.program, service)
             # The names are kept with it: the key holds identities, which are theirs as long as they live.
             kept = (dict(names), made)
             self._keep(linked.bound, key, kept)
+        check_models(kept[1], judge, self.models)
         return kept[1], inputs, judge, linked.diagnostics
 
     def _linked_kept(self, pattern: Pattern) -> _Linked:
@@ -273,9 +297,6 @@ class Engine:
         diagnostics = sort_diagnostics(linker.found)
         if linker.errors:
             raise CheckError.from_diagnostics(diagnostics)
-        if entry.body is None:
-            raise CheckError("P410", f"`{entry.name}` is work for a model, and no model is configured",
-                             source=document.source, span=entry.span)  # fmt: skip
         return _Linked(linker, linker.program(Unit(document, entry)), tuple(diagnostics), OrderedDict())
 
     def _judge(self, binder: Binder) -> Service:
@@ -289,7 +310,12 @@ class Engine:
         return service
 
     def _adapt(self, thing: Any, name: str | None = None) -> Service:
-        """A Python callable as a service, the same one each time."""
+        """A Python callable as a service, the same one each time; a definition as a model service of this engine."""
+        if isinstance(thing, ModelDefinition):
+            return ModelService(
+                name or thing.name, self.models, thing.contract, thing.signature, thing.model,
+                parameters=dict(thing.parameters), max_concurrency=thing.max_concurrency,
+            )  # fmt: skip
         key = (thing, name)
         try:
             known = self._adapted.get(key)
@@ -314,7 +340,7 @@ class Engine:
         return code
 
     def _new_linker(self, registered: Mapping[str, Service]) -> Linker:
-        return Linker(self.loader, registered, self._adapt, self._compiled)
+        return Linker(self.loader, registered, self._adapt, self._compiled, self.models)
 
     def _registered(self, services: Iterable[Any] | Mapping[str, Any]) -> dict[str, Service]:
         pairs = services.items() if isinstance(services, Mapping) else ((None, thing) for thing in services)
@@ -327,7 +353,11 @@ class Engine:
         return made
 
 
-def written_out(value: Value, bound: BoundPattern, place: Any) -> Value:
+def _with_default(settings: ModelSettings, model: str | None) -> ModelSettings:
+    return settings if model is None else attrs.evolve(settings, default=model.removeprefix("model:"))
+
+
+def written_out(value: Value, bound: BoundPattern | WholeCall, place: Any) -> Value:
     """The value of a run as its receiver gets it: a copy, with references written as names."""
     try:
         return handout(value)
@@ -346,7 +376,7 @@ class _Linked(NamedTuple):
     linker: Linker
     program: Program
     diagnostics: tuple[Diagnostic, ...]
-    bound: OrderedDict[Any, tuple[Mapping[str, Any], BoundPattern]]
+    bound: OrderedDict[Any, tuple[Mapping[str, Any], BoundPattern | WholeCall]]
 
 
 def _key_of(entry: Entry, names: Mapping[str, Any]) -> tuple[Any, ...]:

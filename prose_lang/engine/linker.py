@@ -23,7 +23,10 @@ from prose_lang.runtime.patterns import BoundPattern
 from prose_lang.semantics import Program, Signature, analyze, entry_signature
 from prose_lang.services import CommandService, Reference, resolve_python
 from prose_lang.services.builtin import BUILTIN_NAMES, builtin
-from prose_lang.services.stand_in import ContractService, StandIn
+from prose_lang.services.models.contract import of_entry, runtime_settings
+from prose_lang.services.models.models import Models
+from prose_lang.services.models.service import ModelService
+from prose_lang.services.stand_in import StandIn
 from prose_lang.text import Span, nearest
 from prose_lang.values import ServiceRef, Value
 
@@ -70,7 +73,8 @@ class Linker:
     """The links of one run, or of several with the same services.
 
     `registered` are services by name; they stand in for entries of that name. `adapt` makes a service of a Python
-    callable, `compiled` gives the code of a program. The built-in services come last: every name of the user's wins.
+    callable, `compiled` gives the code of a program, `models` do what entries without a body ask for. The built-in
+    services come last: every name of the user's wins.
     """
 
     def __init__(
@@ -79,11 +83,13 @@ class Linker:
         registered: Mapping[str, Service],
         adapt: Callable[..., Service],
         compiled: Callable[[Program], Code],
+        models: Models,
     ) -> None:
         self.loader = loader
         self.registered = registered
         self.adapt = adapt
         self.compiled = compiled
+        self.models = models
         self.found: list[Diagnostic] = []
         self._programs: dict[Entry, Program] = {}
         self._services: dict[Any, Service] = {}
@@ -299,12 +305,25 @@ class Linker:
             unit = self.unit(name, document)
             if unit is None or unit.entry.kind == "pattern":
                 return registered
-            return StandIn(registered, entry_signature(unit.entry))
+            return self.standing_in(registered, unit)
         instance = self.instance(name, document)
         if instance is not None:
             return self.instantiate(instance, document, instance.name)
         unit = self.unit(name, document)
         return self.unit_service(unit, name) if unit is not None else self.built_in(name)
+
+    def standing_in(self, service: Service, unit: Unit) -> Service:
+        """A registered service in the place of an entry: the entry's contract holds, and a model is told it."""
+        if isinstance(service, ModelService) and service.contract is None and unit.entry.body is None:
+            return self.by_model(unit, service.name, service)
+        return StandIn(service, entry_signature(unit.entry))
+
+    def by_model(self, unit: Unit, name: str, service: ModelService | None = None) -> ModelService:
+        """An entry without a body as work for a model: the one it is bound to, or the engine's default (L6)."""
+        contract = attrs.evolve(of_entry(unit.document, unit.entry), name=name)
+        tier = runtime_settings(unit.document, unit.entry).get("model")
+        model = service or ModelService(name, self.models)
+        return model.with_contract(name, contract, entry_signature(unit.entry), tier)
 
     def built_in(self, name: str) -> Service | None:
         """A built-in service."""
@@ -328,8 +347,7 @@ class Linker:
             case "command":
                 return CommandService(reference.target)
             case "model":
-                raise CheckError("P410", f"`{reference.text}` is a model, and models cannot be called yet",
-                                 hint="bind a Python function, a command or a scripted service")  # fmt: skip
+                return ModelService(reference.text, self.models, model=reference.target)
             case "file":
                 return self._file(reference)
             case "library":
@@ -359,12 +377,19 @@ class Linker:
     ) -> Service:
         """An entry as a service: its body, or work for a model. Only an instance has `config`, and inherits (L7)."""
         if unit.entry.body is None:
-            return ContractService(name, unit.entry)
+            return self.by_model(unit, name)
         program = self.program(unit)
         if program.errors:
             raise CheckError.from_diagnostics(program.diagnostics)
         find, inherits = self.finder(unit.document), config is not None
         return BoundPattern(name, self.compiled(program), slots or {}, config or {}, find, inherits=inherits)
+
+    def whole(self, unit: Unit, slots: Mapping[str, Value]) -> Service:
+        """An entry as the whole of a run; one without a body may have a service of its name in its place."""
+        registered = self.registered.get(unit.entry.name) if unit.entry.body is None else None
+        if registered is not None:
+            return self.standing_in(registered, unit)
+        return self.unit_service(unit, unit.entry.name, slots)
 
     def instantiate(self, instance: Instance, document: Document, name: str) -> Service:
         """An instance as a service; those nested in it are called `outer.slot[k]` (L7)."""

@@ -188,7 +188,11 @@ def _error(error: BaseException | None) -> dict[str, Any] | None:
     if error is None:
         return None
     if isinstance(error, ProseError):
-        return {"code": error.code, "name": error.name, "message": error.message}
+        plain = {"code": error.code, "name": error.name, "message": error.message}
+        answer = getattr(error, "answer", None)
+        if answer is not None:  # what a model said that broke its contract (L33)
+            plain["answer"] = answer
+        return plain
     return {"code": None, "name": "cancelled", "message": "the call was cancelled"}
 
 

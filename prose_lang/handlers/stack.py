@@ -2,22 +2,28 @@
 
     trace      outermost: it must see what every other handler does to a call, and its record is the call as a whole
     retry      outside limits: every attempt counts and waits for its place; a pause between two holds none
+    again      inside retry: what a model is asked again is one attempt of the program, and each request passes the rest
+    budget     outside limits: who waits for money must hold no place that others need to finish and give some back
     limits     outside timeout: waiting for a place is not the service's time
+    pace       inside limits: the rate is that of requests as they leave; nothing holds one up that was let go
     timeout    around the service alone: it is per attempt
     dispatch   innermost: the only one that knows services
 
-A journal goes between trace and retry (a finished call is read back before anything is tried), a budget between retry
-and limits (each attempt reserves before it waits). Nested patterns are no calls: they pass retry and timeout only, and
-their own calls pass all.
+A journal goes between trace and retry: a finished call is read back before anything is tried. Nested patterns are no
+calls: they pass retry and timeout only, and their own calls pass all.
 """
 
 from __future__ import annotations
 
+import random
 from typing import NamedTuple
 
+from prose_lang.handlers.again import again
+from prose_lang.handlers.budget import Budget
 from prose_lang.handlers.clock import Clock
 from prose_lang.handlers.dispatch import dispatch, dispatch_composite
 from prose_lang.handlers.limits import Limiter
+from prose_lang.handlers.pace import Pacer
 from prose_lang.handlers.retry import retry
 from prose_lang.handlers.timeout import timeout
 from prose_lang.handlers.trace import Recorder
@@ -31,8 +37,10 @@ class Performers(NamedTuple):
     composite: Perform
 
 
-def compose(recorder: Recorder, limiter: Limiter, clock: Clock) -> Performers:
-    """The handlers of one run."""
-    leaf = recorder.wrap(retry(limiter.wrap(timeout(dispatch)), clock))
+def compose(recorder: Recorder, limiter: Limiter, clock: Clock, seed: str = "") -> Performers:
+    """The handlers of one run. `seed` is what the jitter of its pauses comes from."""
+    attempt = limiter.wrap(Pacer(clock).wrap(timeout(dispatch)))
+    request = again(Budget(limiter.limits).wrap(attempt), clock, random.Random(seed))
+    leaf = recorder.wrap(retry(request, clock))
     composite = retry(timeout(dispatch_composite), clock)
     return Performers(leaf, composite)

@@ -47,10 +47,11 @@ class Activation:
 
     `prefix` is the address of the call that started it, `order` that call's place in program order. `template` is the
     frame that the bodies of blocks start from, `inherited` the inputs without a default, which nested instances may
-    take by name (L7). `stack` counts the Python frames below it, roughly.
+    take by name (L7). `within` are the names of the patterns and instances it is part of, which limits go by (L34).
+    `stack` counts the Python frames below it, roughly.
     """
 
-    __slots__ = ("depth", "home", "indices", "inherited", "order", "prefix", "run", "stack", "template")
+    __slots__ = ("depth", "home", "indices", "inherited", "order", "prefix", "run", "stack", "template", "within")
 
     def __init__(
         self,
@@ -71,6 +72,7 @@ class Activation:
         self.stack = stack
         self.template: Frame = []
         self.inherited: Mapping[str, Value] = {}
+        self.within: tuple[str, ...] = ()
 
     def branch(self, indices: tuple[int, ...], *, fresh: bool = True) -> Activation:
         """The same body in a branch or step with indices of its own; a branch is a task, so its stack is `fresh`."""
@@ -78,6 +80,7 @@ class Activation:
         made = Activation(self.run, self.home, self.prefix, self.order, indices, self.depth, stack)
         made.template = self.template
         made.inherited = self.inherited
+        made.within = self.within
         return made
 
     def below(self, home: Home, prefix: str, order: tuple[int, ...], place: Place) -> Activation:
@@ -85,7 +88,9 @@ class Activation:
         depth = self.depth + 1
         if depth > self.run.max_depth:
             place.fail("P307", f"calls are nested more than {self.run.max_depth} deep")
-        return Activation(self.run, home, prefix, order, (), depth, self.stack + home.code.weight)
+        made = Activation(self.run, home, prefix, order, (), depth, self.stack + home.code.weight)
+        made.within = self.within
+        return made
 
     async def descend(self, work: Coroutine[Any, Any, Any]) -> Any:
         """Run the walk of this activation; in a task of its own where the stack has grown tall.
@@ -112,6 +117,7 @@ class Run:
         max_depth: int,
         max_passes: int,
         judge: Service | None,
+        session: Service | None,
         rules: Mapping[str, Callable[..., bool]],
         on_warning: Callable[[Place, str, str], None],
         on_decision: Callable[..., None] | None,
@@ -122,6 +128,7 @@ class Run:
         self.max_depth = max_depth
         self.max_passes = max_passes
         self.judge = judge
+        self.session = session
         self.rules = rules
         self.on_warning = on_warning
         self.on_decision = on_decision

@@ -49,18 +49,25 @@ class BoundPattern:
         self.home = Home(code, find)
         self.signature = _relaxed(code.program.signature)
 
+    @property
+    def program(self) -> Program:
+        """What it was made of."""
+        return self.code.program
+
     async def invoke(self, effect: Effect) -> Any:
         """Run the body for one call; its place is that of the call."""
         caller: Activation = effect.place
         place = Place(effect.site.source, effect.site.span)
         order = (*caller.order, *effect.site.order(effect.indices))
         here = caller.below(self.home, f"{effect.address}/", order, place)
+        here.within = (*caller.within, *dict.fromkeys((self.name, self.code.program.entry.name)))
         offered = caller.inherited if self.inherits else {}
         return await here.descend(self.execute(here, effect.inputs, offered, place))
 
     async def run(self, run: Run, inputs: Mapping[str, Value], place: Place) -> Any:
         """Run the body as the whole of a run."""
         here = Activation(run, self.home, stack=self.code.weight)
+        here.within = (self.name,)
         return await self.execute(here, inputs, {}, place)
 
     async def execute(

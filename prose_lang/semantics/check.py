@@ -53,6 +53,7 @@ def analyze(
         items=MappingProxyType(resolver.items),
         blocks=MappingProxyType(resolver.blocks),
         uses=MappingProxyType(resolver.uses),
+        agents=MappingProxyType(resolver.agents),
         signature=entry_signature(entry, bases),
         diagnostics=tuple(sort_diagnostics([*parsed.diagnostics, *resolver.diagnostics])),
     )

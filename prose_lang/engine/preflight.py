@@ -1,0 +1,68 @@
+"""Before anything is spent: the keys of all models that a run is known to need (P410), told together.
+
+Known are the services of its slots, however deep instances nest, what its bodies call by name, and the judge. A call
+may still choose another model when it is made; then its key is looked for then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from prose_lang.diagnostics import CheckError, Diagnostic, RunError
+from prose_lang.runtime.effects import Service
+from prose_lang.runtime.patterns import BoundPattern
+from prose_lang.runtime.whole import WholeCall
+from prose_lang.services.models.choice import choose
+from prose_lang.services.models.models import Models
+from prose_lang.services.models.service import ModelService
+from prose_lang.values import ServiceRef
+
+
+def check_models(whole: BoundPattern | WholeCall, judge: Service | None, models: Models) -> None:
+    """Raise CheckError P410 for keys that are missing. Loads litellm if a model is needed."""
+    found: dict[str, Diagnostic] = {}
+    program = whole.program
+
+    def note(error: RunError) -> None:
+        span = program.entry.span if isinstance(whole, WholeCall) else None
+        source = program.source if span is not None else None
+        found.setdefault(error.message, Diagnostic(error.code, error.message, source, span, hint=error.hint))
+
+    for service in _needed(whole, judge):
+        try:
+            model = choose(models.settings, service.name, call=None, entry=service.tier, binding=service.model)
+        except RunError as error:
+            alone = isinstance(whole, WholeCall) and service is whole.service
+            if alone or service.tier is not None or service.model is not None:
+                note(error)
+            continue  # else it is perhaps never called, and if it is, it says so at its place
+        try:
+            models.check_key(model)
+        except RunError as error:
+            note(error)
+    if found:
+        raise CheckError.from_diagnostics(list(found.values()))
+
+
+def _needed(whole: BoundPattern | WholeCall, judge: Service | None) -> Iterator[ModelService]:
+    seen: set[int] = set()
+    stack: list[Any] = [whole.service if isinstance(whole, WholeCall) else whole, judge]
+    while stack:
+        service = stack.pop()
+        if isinstance(service, (list, tuple)):
+            stack.extend(service)
+        elif isinstance(service, ServiceRef):
+            stack.append(service.target)
+        elif id(service) in seen or service is None:
+            continue
+        elif isinstance(service, ModelService):
+            seen.add(id(service))
+            yield service
+        elif isinstance(service, BoundPattern):
+            seen.add(id(service))
+            stack.extend(service.slots.values())
+            plans = service.program.calls.values()
+            stack.extend(
+                service.home.callee(name) for name in sorted({p.target.name for p in plans if p.target.static})
+            )

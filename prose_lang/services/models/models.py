@@ -1,0 +1,66 @@
+"""What all model services of an engine share: settings, keys, prices, and the completion that answers them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from prose_lang.services.models.completion import Completion
+from prose_lang.services.models.keys import Keys
+from prose_lang.services.models.settings import ModelSettings
+
+if TYPE_CHECKING:
+    from prose_lang.services.models.prices import Tariff, Tariffs
+
+
+class Models:
+    """The models of an engine. With no `completion` given requests go through litellm, imported with the first one.
+
+    >>> Models(ModelSettings(default="openai/gpt-x")).settings.default
+    'openai/gpt-x'
+    """
+
+    def __init__(
+        self,
+        settings: ModelSettings | None = None,
+        completion: Completion | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        self.settings = settings or ModelSettings()
+        self.keys = Keys(self.settings, os.environ if environ is None else environ)
+        self._completion = completion
+        self._tariffs: Tariffs | None = None
+        self._own: Any = None
+
+    @property
+    def completion(self) -> Completion:
+        """Where requests go."""
+        if self._completion is not None:
+            return self._completion
+        if self._own is None:
+            from prose_lang.services.models.litellm_completion import LitellmCompletion
+
+            self._own = LitellmCompletion(self.settings, self.keys)
+        made: Completion = self._own
+        return made
+
+    def tariff(self, model: str) -> Tariff:
+        """The price of a model and the most tokens of an answer, as far as they are known."""
+        if self._tariffs is None:
+            from prose_lang.services.models.prices import Tariffs
+
+            self._tariffs = Tariffs(self.settings)
+        return self._tariffs.of(model)
+
+    def check_key(self, model: str) -> None:
+        """Raise RunError P410 if there is no key for a model. One that is answered by another completion needs none."""
+        if self._completion is None:
+            from prose_lang.services.models.litellm_completion import missing_keys
+
+            self.keys.key(model, missing_keys)
+
+    async def release(self) -> None:
+        """Close what the running event loop opened; the engine says so at the end of a loop of its own."""
+        if self._own is not None:
+            await self._own.release()
