@@ -1,16 +1,19 @@
-"""The engine as the command line sets it up: services of files and scripts, limits, judge."""
+"""The engine as the command line sets it up: services of files and scripts, and what is configured about models."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prose_lang.cli.reading import Reader
 from prose_lang.diagnostics import CheckError
 
 if TYPE_CHECKING:
+    from prose_lang.cli.terminal import Terminal
     from prose_lang.runtime.effects import Service
     from prose_lang.services import Script
+    from prose_lang.services.models.settings import ModelSettings
 
 
 def services_of_files(files: Iterable[str]) -> dict[str, Service]:
@@ -35,3 +38,27 @@ def script_of_file(file: str | None, reader: Reader) -> Script | None:
     from prose_lang.services import read_script
 
     return read_script(reader.source(file, "the script"))
+
+
+#: Names hosts to which a base URL of a settings file may send a key, separated by commas.
+ALLOW_HOSTS = "PROSE_ALLOW_HOSTS"
+
+
+def model_settings(terminal: Terminal, model: str | None = None, *, allow_models: bool = False) -> ModelSettings:
+    """The settings of models of the working directory's project, with what the command line says. Raises ProseError.
+
+    The keys that they name are kept out of everything that is shown.
+    """
+    import attrs
+
+    from prose_lang.services.models.choice import mapped
+    from prose_lang.services.models.reading import settings_in
+
+    found = settings_in(Path.cwd())
+    for name in found.key_names:
+        terminal.hide(terminal.environ.get(name, ""))
+    hosts = frozenset(host.strip() for host in terminal.environ.get(ALLOW_HOSTS, "").split(",") if host.strip())
+    if model is not None:
+        model = model.removeprefix("model:")
+        mapped(found, model)
+    return attrs.evolve(found, default=model or found.default, allow_models=allow_models, allow_hosts=hosts)

@@ -27,13 +27,21 @@ def _count_or_none(value: Any) -> int | str:
     return "none" if value == "none" else _count(value)
 
 
-def _seconds(value: Any) -> float:
+def _seconds_or_none(value: Any) -> float | str:
+    return "none" if value == "none" else _above_zero(value, "seconds")
+
+
+def _dollars_or_none(value: Any) -> float | str:
+    return "none" if value == "none" else _above_zero(value, "US dollars")
+
+
+def _above_zero(value: Any, unit: str) -> float:
     try:
         number = float(value)
     except ValueError:
         number = 0.0
     if not 0 < number < float("inf"):
-        raise click.BadParameter(f"{value!r} is not a number of seconds above 0")
+        raise click.BadParameter(f"{value!r} is not a number of {unit} above 0")
     return number
 
 
@@ -58,13 +66,27 @@ class _Run(click.Command):
 @click.option("--services", multiple=True, metavar="FILE", help="Python file or module with @service functions.")
 @click.option("--script", metavar="FILE", help="Scripted services, for tests and demonstrations without a model.")
 @click.option("--inputs", metavar="FILE", help="JSON object of names; - for standard input.")
-@click.option("--model", metavar="REF", help="Default model (not available yet).")
+@click.option("--model", metavar="REF", help="Default model: PROVIDER/MODEL, or an alias of the settings.")
+@click.option("--allow-model", is_flag=True, help="Accept a PROVIDER/MODEL that a file names.")
 @click.option("--judge", metavar="REF", help="Service that decides conditions which no rule decides.")
 @click.option("--no-judge", is_flag=True, help="Never ask a judge.")
 @click.option(
     "--max-calls", type=_count_or_none, default=1000, metavar="N", help="Most calls; 1000 unless set, none lifts it."
 )
-@click.option("--timeout", type=_seconds, metavar="SECONDS", help="Most wall time.")
+@click.option("--max-tokens", type=_count, metavar="N", help="Most tokens that models take and give.")
+@click.option(
+    "--max-cost",
+    type=_dollars_or_none,
+    metavar="USD",
+    help="Most cost; refuses models without a price. Unless set $5 of known cost, none lifts it.",
+)
+@click.option(
+    "--timeout",
+    type=_seconds_or_none,
+    default=3600.0,
+    metavar="SECONDS",
+    help="Most wall time; 3600 unless set, none lifts it.",
+)
 @click.option("--concurrency", type=_count, metavar="N", help="Most calls at the same time.")
 @click.option("--strict", is_flag=True, help="Warning events are errors.")
 @click.option("--output", type=click.Choice(["human", "json", "jsonl"]), default="human", help="What is printed.")
@@ -78,13 +100,14 @@ def command(ctx: click.Context, /, **options: Any) -> int:
 
     SOURCE is a path, - for standard input, stdlib:NAME or the bare NAME of a library pattern. Slots, inputs and
     config keys are given by name. A slot takes a service: a registered, scripted or built-in NAME,
-    py:MODULE:FUNCTION, "cmd:COMMAND LINE", FILE.prose.md, FILE.prose.md#ENTRY or stdlib:NAME; several are
-    separated by commas. A literal VALUE may be any of these, a text from a file only a name.
+    model:PROVIDER/MODEL, py:MODULE:FUNCTION, "cmd:COMMAND LINE", FILE.prose.md, FILE.prose.md#ENTRY or
+    stdlib:NAME; several are separated by commas. A literal VALUE may be any of these, a text from a file only a name.
 
     \b
     Examples:
       $ prose run refine refiner=plain evaluator=readability task_brief="Utilize the form in order to apply."
       $ prose run refine refiner=plain evaluator=readability max_rounds:=1 --json -- task_brief: At this point in time
+      $ prose run worker-critic worker=model:openai/gpt-4o critic=model:openai/gpt-4o task_brief=… criteria=…
       $ echo 'return "Hello " + who' | prose run - who=world
 
     Exit status: 0 done, 1 the run failed, 2 usage, source or contract error, 3 a limit stopped it, 4 waiting for
@@ -97,8 +120,9 @@ def command(ctx: click.Context, /, **options: Any) -> int:
         raise click.UsageError("--judge and --no-judge exclude each other", ctx)
     if options.pop("as_json"):
         options["output"] = "json"
-    if options["max_calls"] == "none":
-        options["max_calls"] = None
+    for name in ("max_calls", "timeout"):
+        if options[name] == "none":
+            options[name] = None
 
     from prose_lang.cli.running import Request, run
 

@@ -39,13 +39,21 @@ class Terminal:
         self.environ = os.environ if environ is None else environ
         self.verbosity = 0
         self.above: Callable[[str], None] | None = None
+        self._secrets: set[str] = set()
 
     @functools.cached_property
     def redactor(self) -> Redactor:
-        """What takes the environment's secrets out of texts and values."""
+        """What takes the environment's secrets, and those of `hide`, out of texts and values."""
         from prose_lang.diagnostics.redact import Redactor
 
-        return Redactor.from_environment(self.environ)
+        return Redactor.from_environment(self.environ, self._secrets)
+
+    def hide(self, secret: str) -> None:
+        """Show a secret from now on as little as those of the environment: a key from a keyring, or under an odd name.
+        """
+        if secret and secret not in self._secrets:
+            self._secrets.add(secret)
+            self.__dict__.pop("redactor", None)
 
     @property
     def quiet(self) -> bool:

@@ -31,6 +31,7 @@ class Keys:
         self.settings = settings
         self.environ = os.environ if environ is None else environ
         self.secrets: set[str] = set()
+        self.told: Callable[[str], None] | None = None  # who has to know of each key, to keep it out of what is shown
 
     def key(self, model: str, missing: Callable[[str], Sequence[str]]) -> str | None:
         """The key to send with a request to a model; None leaves it to litellm, which finds it in the environment.
@@ -63,6 +64,8 @@ class Keys:
         value = self.environ.get(name) or _from_keyring(name)
         if value:
             self.secrets.add(value)
+            if self.told is not None:
+                self.told(value)
         return value or None
 
     def _check_host(self, model: str, name: str) -> None:
