@@ -6,6 +6,7 @@ may still choose another model when it is made; then its key is looked for then.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
@@ -47,13 +48,13 @@ def check_models(whole: BoundPattern | WholeCall, judge: Service | None, models:
 
 def _needed(whole: BoundPattern | WholeCall, judge: Service | None) -> Iterator[ModelService]:
     seen: set[int] = set()
-    stack: list[Any] = [whole.service if isinstance(whole, WholeCall) else whole, judge]
-    while stack:
-        service = stack.pop()
+    waiting: deque[Any] = deque([whole.service if isinstance(whole, WholeCall) else whole, judge])
+    while waiting:
+        service = waiting.popleft()
         if isinstance(service, (list, tuple)):
-            stack.extend(service)
+            waiting.extend(service)
         elif isinstance(service, ServiceRef):
-            stack.append(service.target)
+            waiting.append(service.target)
         elif id(service) in seen or service is None:
             continue
         elif isinstance(service, ModelService):
@@ -61,8 +62,7 @@ def _needed(whole: BoundPattern | WholeCall, judge: Service | None) -> Iterator[
             yield service
         elif isinstance(service, BoundPattern):
             seen.add(id(service))
-            stack.extend(service.slots.values())
+            waiting.extend(service.slots.values())
             plans = service.program.calls.values()
-            stack.extend(
-                service.home.callee(name) for name in sorted({p.target.name for p in plans if p.target.static})
-            )
+            called = sorted({plan.target.name for plan in plans if plan.target.static})
+            waiting.extend(service.home.callee(name) for name in called)

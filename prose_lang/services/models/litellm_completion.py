@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import os
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -137,6 +138,9 @@ def load_litellm() -> Any:
         raise RunError("P410", f"models are called through litellm, which cannot be imported: {error}") from None
     litellm.telemetry = False
     litellm.suppress_debug_info = True  # it prints advertisements to standard output
+    # It makes its request in a thread, and drops it unasked where the call is cancelled meanwhile: nobody's fault.
+    warnings.filterwarnings("ignore", r"coroutine '\w+\.acompletion' was never awaited", RuntimeWarning)
+    warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
     return litellm
 
 
