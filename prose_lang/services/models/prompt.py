@@ -62,11 +62,7 @@ def correction(problem: str) -> str:
 
 
 def _system(contract: Contract, has_inputs: bool) -> str:
-    parts = (
-        [contract.role]
-        if contract.role is not None
-        else [f"Your part is `{contract.name}`.", contract.about]
-    )
+    parts = [contract.role] if contract.role is not None else [f"Your part is `{contract.name}`.", contract.about]
     parts += [_list("What you are given", contract.takes), _list("What you give", contract.gives)]
     parts += [f"## {name}\n\n{text}" for name, text in contract.notes]
     if has_inputs:

@@ -72,7 +72,9 @@ class ModelService:
         settings = self.models.settings
         modifiers = effect.modifiers
         model = choose(settings, self.name, call=modifiers.model, entry=self.tier, binding=self.model)
-        inputs = {**contract.defaults, **{name: value for name, value in effect.inputs.items() if value is not None}}
+        given = {**contract.defaults, **{name: value for name, value in effect.inputs.items() if value is not None}}
+        order = dict.fromkeys((*(item.name for item in contract.takes), *given))
+        inputs = {name: given[name] for name in order if name in given}
         try:
             found = prompt.messages(contract, inputs, modifiers.prompt, modifiers.context)
         except TooLarge as error:
