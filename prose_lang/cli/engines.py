@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from prose_lang.cli.reading import Reader
 from prose_lang.diagnostics import CheckError
 
 if TYPE_CHECKING:
     from prose_lang.cli.terminal import Terminal
-    from prose_lang.runtime.effects import Service
     from prose_lang.services import Script
     from prose_lang.services.models.settings import ModelSettings
 
 
-def services_of_files(files: Iterable[str]) -> dict[str, Service]:
+def services_of_files(files: Iterable[str]) -> dict[str, Any]:
     """The services of the files and modules of `--services`, by name. Raises ProseError."""
     from prose_lang.services import WorkerThreads, load_services_file
 
     threads = WorkerThreads()
-    found: dict[str, Service] = {}
+    found: dict[str, Any] = {}
     origin: dict[str, str] = {}
     for file in files:
         for name, service in load_services_file(file, threads=threads).items():

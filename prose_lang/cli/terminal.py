@@ -49,7 +49,7 @@ class Terminal:
         return Redactor.from_environment(self.environ, self._secrets)
 
     def hide(self, secret: str) -> None:
-        """Show a secret from now on as little as those of the environment: a key from a keyring, or under an odd name."""
+        """Keep a secret out from now on: a key from a keyring, or of a variable whose name looks like none."""
         if secret and secret not in self._secrets:
             self._secrets.add(secret)
             self.__dict__.pop("redactor", None)

@@ -168,8 +168,13 @@ def test_an_entry_without_a_body_is_a_contract() -> None:
     (request,) = fake.requests
     assert request.model == "openai/small"
     system, user = (message.text for message in request.messages)
-    for words in ("Your part is `summary`.", "Say what matters.", "- `depth` (integer): how deep to go",
-                  "## Strategies\n\n- when unclear: say so", "## Errors\n\n- `unclear`: nothing can be said"):  # fmt: skip
+    for words in (
+        "Your part is `summary`.",
+        "Say what matters.",
+        "- `depth` (integer): how deep to go",
+        "## Strategies\n\n- when unclear: say so",
+        "## Errors\n\n- `unclear`: nothing can be said",
+    ):
         assert words in system
     assert "Not for the model" not in system
     assert "fast" not in system
@@ -250,7 +255,15 @@ def test_resume_needs_a_session_that_remembers() -> None:
 
 def test_a_bare_model_as_judge_answers_in_the_judge_s_form() -> None:
     fake = Fake('{"reason": "plainly", "holds": true}', '{"reason": "r", "choice": "b"}')
-    body = 'let text = "hi"\nif **text is cheerful**:\n  choice **what fits**:\n    option "a":\n      return 1\n    option "b":\n      return 2'
+    body = """
+let text = "hi"
+if **text is cheerful**:
+  choice **what fits**:
+    option "a":
+      return 1
+    option "b":
+      return 2
+"""
     outcome = run(fake, body, {}, judge=REF)
     assert outcome.value == 2
     assert outcome.usage.calls == 2
