@@ -78,7 +78,9 @@ def _call(event: CallStarted) -> dict[str, Any]:
 
 def _error(error: BaseException) -> dict[str, Any]:
     if isinstance(error, ProseError):
-        return {"code": error.code, "name": error.name, "message": error.message}
+        plain = {"code": error.code, "name": error.name, "message": error.message}
+        answer = getattr(error, "answer", None)
+        return plain if answer is None else {**plain, "answer": answer}
     return {"code": None, "name": "cancelled", "message": "the call was cancelled"}
 
 
