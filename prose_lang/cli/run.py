@@ -103,11 +103,13 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     model:PROVIDER/MODEL, py:MODULE:FUNCTION, "cmd:COMMAND LINE", FILE.prose.md, FILE.prose.md#ENTRY or
     stdlib:NAME; several are separated by commas. A literal VALUE may be any of these, a text from a file only a name.
 
+    A model needs its provider's key in the environment: OPENAI_API_KEY for model:openai/MODEL. `prose show NAME
+    --prompt` prints what it would be sent, `prose doctor` what is configured.
+
     \b
     Examples:
       $ prose run refine refiner=plain evaluator=readability task_brief="Utilize the form in order to apply."
       $ prose run refine refiner=plain evaluator=readability max_rounds:=1 --json -- task_brief: At this point in time
-      $ prose run worker-critic worker=model:openai/gpt-4o critic=model:openai/gpt-4o task_brief=… criteria=…
       $ echo 'return "Hello " + who' | prose run - who=world
 
     Exit status: 0 done, 1 the run failed, 2 usage, source or contract error, 3 a limit stopped it, 4 waiting for

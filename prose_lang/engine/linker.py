@@ -345,7 +345,7 @@ class Linker:
             case "python":
                 return self.adapt(resolve_python(reference))
             case "command":
-                return CommandService(reference.target)
+                return CommandService(reference.target, hidden=self.models.settings.key_names)
             case "model":
                 return ModelService(reference.text, self.models, model=reference.target)
             case "file":

@@ -112,7 +112,7 @@ class Budget:
         async def counted(effect: Effect) -> Any:
             """A service that says afterwards what it used: it is refused once that is too much."""
             accounts = self._accounts(effect)
-            self._refuse(effect, Reservation(1, None), accounts)
+            self._refuse(effect, Reservation(1, 0.0), accounts)
             try:
                 return await inner(effect)
             finally:

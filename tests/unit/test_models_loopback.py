@@ -229,6 +229,16 @@ def test_a_missing_key_is_told_before_anything_is_sent(server: ChatServer, monke
     )
 
 
+def test_an_unknown_provider_is_told_before_anything_is_sent(capfd: pytest.CaptureFixture[str]) -> None:
+    engine = Engine()
+    outcome = engine.outcome(engine.loads(pattern(TEXT)), {"writer": prose.ref("model:nobody/m")})
+    assert outcome.error is not None
+    assert (outcome.status, outcome.error.message) == (
+        "invalid", "`nobody/m` cannot be reached: there is no provider `nobody`",
+    )  # fmt: skip
+    assert capfd.readouterr().out == "", "litellm prints advertisements"
+
+
 # --- answers that cannot be used -------------------------------------------------------------------------------------
 
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import ipaddress
 import os
 from collections.abc import Callable, Mapping, Sequence
-from urllib.parse import urlsplit
 
 from prose_lang.diagnostics import RunError
 from prose_lang.services.models.settings import ModelSettings
@@ -72,6 +70,8 @@ class Keys:
         provider = self.settings.provider(model)
         if provider.base_url is None or not provider.from_file:
             return
+        from urllib.parse import urlsplit
+
         host = urlsplit(provider.base_url).hostname or ""
         if is_this_machine(host) or host in self.settings.allow_hosts:
             return
@@ -88,6 +88,8 @@ def is_this_machine(host: str) -> bool:
     >>> is_this_machine("127.0.0.1"), is_this_machine("localhost"), is_this_machine("localhost.example.org")
     (True, True, False)
     """
+    import ipaddress
+
     if host == "localhost":
         return True
     try:

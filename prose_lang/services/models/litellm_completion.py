@@ -144,6 +144,22 @@ def load_litellm() -> Any:
     return litellm
 
 
+@functools.cache
+def check_provider(model: str) -> None:
+    """Raise RunError P410 if litellm knows no such provider."""
+    try:
+        load_litellm().get_llm_provider(model)
+    except RunError:
+        raise
+    except Exception:
+        provider = model.partition("/")[0]
+        hint = "a server of your own that speaks the OpenAI API is openai/MODEL, with a base_url in the settings"
+        fault = RunError("P410", f"`{model}` cannot be reached: there is no provider `{provider}`", hint=hint)
+    else:
+        return
+    raise fault
+
+
 def missing_keys(model: str) -> Sequence[str]:
     """The variables that a model's provider needs and the environment does not have."""
     found = load_litellm().validate_environment(model)

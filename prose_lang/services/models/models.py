@@ -54,10 +54,14 @@ class Models:
         return self._tariffs.of(model)
 
     def check_key(self, model: str) -> None:
-        """Raise RunError P410 if there is no key for a model. One that is answered by another completion needs none."""
-        if self._completion is None:
-            from prose_lang.services.models.litellm_completion import missing_keys
+        """Raise RunError P410 if a model's provider is unknown, or there is no key for it.
 
+        A model that another completion answers for needs none.
+        """
+        if self._completion is None:
+            from prose_lang.services.models.litellm_completion import check_provider, missing_keys
+
+            check_provider(model)
             self.keys.key(model, missing_keys)
 
     async def release(self) -> None:
