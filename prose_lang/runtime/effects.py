@@ -148,9 +148,8 @@ class Call(Effect):
 
 
 class Session(Call):
-    """A `session` (L29): work for the default model, as the `agent` whose prompt is `role`, if one is named."""
+    """A `session` (L29): work for the default model. `role` is the prompt of its agent, if it names one."""
 
-    agent: str | None = None
     role: str | None = None
 
 

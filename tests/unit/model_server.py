@@ -46,7 +46,9 @@ class Exchange(BaseHTTPRequestHandler):
                 self.server.under_way -= 1
 
     def send(self, status: int, data: bytes, headers: dict[str, str] | None = None) -> None:
-        self.send_response(status)
+        self.send_response_only(status)
+        if "Date" not in (headers or {}):
+            self.send_header("Date", self.date_time_string())
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
         for name, value in (headers or {}).items():

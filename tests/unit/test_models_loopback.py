@@ -153,6 +153,14 @@ def test_429_waits_as_long_as_it_is_told(server: ChatServer) -> None:
     assert outcome.usage.calls == 2
 
 
+def test_a_date_to_wait_for_is_measured_by_the_server_s_own_clock(server: ChatServer) -> None:
+    dates = {"Retry_After": "Wed, 21 Oct 2015 07:28:30 GMT", "Date": "Wed, 21 Oct 2015 07:28:00 GMT"}
+    outcome = run(server, always=fails(503, **dates), body=TEXT + "\n  timeout: 2")
+    assert (told(outcome), len(server.requests)) == (("failed", "P406"), 1)
+    assert outcome.error is not None
+    assert outcome.error.hint == "the next try would be in 30 s, and the call's timeout is 2 s"
+
+
 def test_429_with_a_wait_that_is_longer_than_the_call_may_take(server: ChatServer) -> None:
     began = time.monotonic()
     outcome = run(server, always=fails(429, Retry_After="30"), body=TEXT + "\n  timeout: 2")
@@ -191,6 +199,7 @@ def test_a_call_takes_no_longer_than_its_timeout(server: ChatServer, behaviour: 
     began = time.monotonic()
     outcome = run(server, always=behaviour, body=TEXT + "\n  timeout: 0.4")
     assert (told(outcome), len(server.requests)) == (("failed", "P408"), 1)
+    assert outcome.usage.cost is None, "nobody knows whether it was paid for"
     assert time.monotonic() - began < 1.5
 
 

@@ -184,7 +184,17 @@ def test_settings_of_a_file(tmp_path: Path) -> None:
         ("[models]\nretries = -1", 2, "`retries` is a whole number from 0"),
         ("[models.aliases]\nfast = 'small'", 2, "the alias `fast` is a model"),
         ("[models.providers]\nopenai = 3", 2, "`openai` under `providers` is a table"),
-        ("[models.providers.openai]\nbase_url = 'ftp://x'", 2, "`base_url` of `openai` is an http or https address"),
+        (
+            "[models.providers.openai]\nbase_url = 'ftp://x'",
+            2,
+            "`base_url` of `openai` is an http or https address without a password",
+        ),
+        (
+            "[models.providers.openai]\nbase_url = 'http://u:p@h'",
+            2,
+            "`base_url` of `openai` is an http or https address without a password",
+        ),
+        ("[models]\ndefault = 'fsat'\n[models.aliases]\nfast = 'a/b'", 2, "`default` is an alias or PROVIDER/MODEL"),
         ("[models.providers.openai]\nrequests_per_minute = 0", 2, "`requests_per_minute` is a whole number from 1"),
         ("[models.prices.'a/b']\ninput = 1", 1, "the price of `a/b` has `input` and `output`"),
         ("[models.prices.'a/b']\ninput = -1\noutput = 1", 2, "`input` is a number from 0"),

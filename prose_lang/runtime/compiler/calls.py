@@ -218,9 +218,8 @@ def compile_session(c: Compiler, node: n.Session | n.Resume) -> Value:
         if type(modifiers) is Escape:
             return modifiers
         effect = Session(site, here, here.indices, service, {}, modifiers)
-        if agent is not None:
-            effect.agent = agent.name.id
-            said = await _evaluate_all({"role": role}, f) if role is not None else {}
+        if role is not None:
+            said = await _evaluate_all({"role": role}, f)
             if type(said) is Escape:
                 return said
             effect.role = _worded("role", said, place)

@@ -11,6 +11,7 @@ import functools
 import os
 import warnings
 from collections.abc import Sequence
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 from prose_lang.diagnostics import RunError, ServiceError
@@ -232,10 +233,15 @@ def _refuses_format(error: Exception) -> bool:
 
 
 def _retry_after(response: Any) -> float | None:
-    """What the Retry-After header says, in seconds; a date there is not read."""
+    """What the Retry-After header says, in seconds. A date is measured against the date of the response itself."""
     try:
-        seconds = float(response.headers["retry-after"])
-    except Exception:  # no response, no header, or a date
+        headers = response.headers
+        said = headers["retry-after"]
+        if said[:1].isdigit():
+            seconds = float(said)
+        else:
+            seconds = max(0.0, (parsedate_to_datetime(said) - parsedate_to_datetime(headers["date"])).total_seconds())
+    except Exception:  # no response, no header, or one that says nothing
         return None
     return seconds if 0 <= seconds < float("inf") else None
 

@@ -70,11 +70,15 @@ class _Reader:
             self.fault(f"`{self.table.written}` is a table")
             return ModelSettings()
         self.only(data, _KEYS, "models have")
+        default, aliases = self.text(data, "default"), dict(self.aliases())
+        if default is not None and default not in aliases and not all(default.partition("/")):
+            hint = meant(default, aliases) or 'default = "PROVIDER/MODEL"'
+            self.fault("`default` is an alias or PROVIDER/MODEL", "default", hint=hint)
         return ModelSettings(
-            default=self.text(data, "default"),
+            default=default,
             seconds=self.number(data, "seconds", above=0) or 600.0,
             retries=self.whole(data, "retries", least=0, default=2) or 0,
-            aliases=dict(self.aliases()),
+            aliases=aliases,
             providers=dict(self.providers()),
             prices=dict(self.prices()),
             parameters=dict(self.parameters()),
@@ -95,7 +99,7 @@ class _Reader:
             self.only(data, _PROVIDER_KEYS, "a provider has", *way)
             base_url, key = self.text(data, "base_url", *way), self.text(data, "key", *way)
             if base_url is not None and not _is_address(base_url):
-                self.fault(f"`base_url` of `{name}` is an http or https address", *way, "base_url")
+                self.fault(f"`base_url` of `{name}` is an http or https address without a password", *way, "base_url")
                 base_url = None
             if key is not None and not _VARIABLE.fullmatch(key):
                 # Perhaps it is a key: it is not repeated.
@@ -180,6 +184,7 @@ class _Reader:
 def _is_address(text: str) -> bool:
     try:
         parts = urlsplit(text)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.username is None
+        return sound and (parts.port or 1) > 0
     except ValueError:
         return False

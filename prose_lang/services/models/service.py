@@ -110,11 +110,12 @@ class ModelService:
         """One request. Raises P404 for an answer that breaks the contract, P407 for one that was cut off."""
         asked = effect.ready or self.asked(effect)
         effect.ready = None
+        effect.usage = Usage(cost=None)  # if it is cut off now, nobody knows what it cost
         try:
             reply = await self.models.completion.complete(asked.request, self.models.settings.seconds)
         except RunError as error:
-            if not error.uncharged and error.code != "P410":
-                effect.usage = Usage(cost=None)
+            if error.uncharged or error.code == "P410":
+                effect.usage = None
             raise
         price = self.models.tariff(asked.request.model).price
         tokens_in, tokens_out = reply.tokens_in or 0, reply.tokens_out or 0
