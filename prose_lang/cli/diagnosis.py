@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from prose_lang import __version__, resources
+from prose_lang.cli.options import RUN_SECONDS
 from prose_lang.cli.terminal import Terminal
 from prose_lang.diagnostics.redact import is_secret_name
 from prose_lang.diagnostics.visible import visible
@@ -51,7 +52,7 @@ def diagnosis(terminal: Terminal) -> dict[str, Any]:
             "tokens": limits.tokens,
             "cost": limits.cost,
             "known_cost": limits.known_cost,
-            "seconds": limits.seconds,
+            "seconds": RUN_SECONDS,
             "concurrency": limits.concurrency,
         },
         "processors": os.cpu_count(),

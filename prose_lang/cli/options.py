@@ -12,6 +12,9 @@ from prose_lang.cli.terminal import Terminal
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+#: Seconds of wall time of a run on the command line, unless others are set: who embeds the engine sets their own.
+RUN_SECONDS = 3600.0
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from prose_lang.cli.options import complete_source, talk_options
+from prose_lang.cli.options import RUN_SECONDS, complete_source, talk_options
 from prose_lang.cli.terminal import Terminal
 
 _AFTER = "prose_lang.cli.run.after"
@@ -83,7 +83,7 @@ class _Run(click.Command):
 @click.option(
     "--timeout",
     type=_seconds_or_none,
-    default=3600.0,
+    default=RUN_SECONDS,
     metavar="SECONDS",
     help="Most wall time; 3600 unless set, none lifts it.",
 )

@@ -97,6 +97,7 @@ class Engine:
         self._lock = threading.Lock()
         self._linking = threading.RLock()  # links are made by one thread at a time, and kept
         self.models = Models(_with_default(models or ModelSettings(), model), completion)
+        self._session = ModelService("session", self.models)
         self.loader = Loader()
         self.services: Mapping[str, Service] = self._registered(services)
         self.script = script
@@ -207,7 +208,7 @@ class Engine:
             max_depth=self.max_depth,
             max_passes=self.max_passes,
             judge=judge,
-            session=ModelService("session", self.models),
+            session=self._session,
             rules=self.conditions,
             on_warning=recorder.warned,
             on_decision=recorder.decided if self.trace or self.observers else None,
@@ -271,10 +272,10 @@ class Engine:
             unit = Unit(pattern.document, pattern.entry)
             service = linked.linker.whole(unit, slots)
             made = service if isinstance(service, BoundPattern) else WholeCall(unit.entry.name, linked.program, service)
+            check_models(made, judge, self.models)
             # The names are kept with it: the key holds identities, which are theirs as long as they live.
             kept = (dict(names), made)
             self._keep(linked.bound, key, kept)
-        check_models(kept[1], judge, self.models)
         return kept[1], inputs, judge, linked.diagnostics
 
     def _linked_kept(self, pattern: Pattern) -> _Linked:

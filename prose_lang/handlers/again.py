@@ -14,7 +14,6 @@ begun.
 from __future__ import annotations
 
 import random
-from collections.abc import Awaitable
 from typing import Any
 
 from prose_lang.diagnostics import RunError
@@ -37,13 +36,12 @@ def pause_before(again: int, source: random.Random) -> float:
     return min(LONGEST_PAUSE, doubled) * (0.5 + source.random())
 
 
-def again(inner: Perform, clock: Clock, source: random.Random) -> Perform:
-    """Wrap a performer; services that are not metered pass straight through."""
-
-    def perform(effect: Effect) -> Awaitable[Any]:
-        return repeated(effect) if getattr(effect.service, "metered", False) else inner(effect)
+def again(inner: Perform, clock: Clock, seed: str) -> Perform:
+    """Wrap a performer of metered services. `seed` is what the jitter of the pauses comes from."""
+    source: random.Random | None = None  # seeding one takes as long as a small call
 
     async def repeated(effect: Effect) -> Any:
+        nonlocal source
         service: Any = effect.service
         effect.spent, effect.memo = 0.0, None
         failures = corrections = 0
@@ -56,6 +54,7 @@ def again(inner: Perform, clock: Clock, source: random.Random) -> Perform:
                     corrections += 1
                 elif error.transient and failures < service.retries:
                     failures += 1
+                    source = source or random.Random(seed)
                     await _pause(effect, error, failures, clock, source)
                 else:
                     raise
@@ -66,7 +65,7 @@ def again(inner: Perform, clock: Clock, source: random.Random) -> Perform:
                 spent = effect.usage
             effect.usage = None
 
-    return perform
+    return repeated
 
 
 async def _pause(effect: Effect, error: RunError, failures: int, clock: Clock, source: random.Random) -> None:

@@ -12,7 +12,7 @@ belong to one run; there is one for the run, and one for each service, pattern o
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from prose_lang.diagnostics import RunError
@@ -80,12 +80,7 @@ class Budget:
         self._waiting: list[asyncio.Future[None]] = []
 
     def wrap(self, inner: Perform) -> Perform:
-        """A performer that keeps the budgets."""
-
-        def perform(effect: Effect) -> Awaitable[Any]:
-            if getattr(effect.service, "metered", False):
-                return reserved(effect)
-            return counted(effect) if self.of or self.run.bounded else inner(effect)
+        """A performer of metered services that keeps the budgets."""
 
         async def reserved(effect: Effect) -> Any:
             accounts = self._accounts(effect)
@@ -109,8 +104,14 @@ class Budget:
                     self._settle(effect, need, accounts, failed)
                 self._wake()
 
+        return reserved
+
+    def count(self, inner: Perform) -> Perform:
+        """A performer of services that say afterwards what they used: they are refused once it is too much."""
+        if not (self.of or self.run.bounded):
+            return inner
+
         async def counted(effect: Effect) -> Any:
-            """A service that says afterwards what it used: it is refused once that is too much."""
             accounts = self._accounts(effect)
             self._refuse(effect, Reservation(1, 0.0), accounts)
             try:
@@ -120,7 +121,7 @@ class Budget:
                     for account in accounts:
                         account.spend(effect.usage.tokens_in + effect.usage.tokens_out, effect.usage.cost or 0.0)
 
-        return perform
+        return counted
 
     def _accounts(self, effect: Effect) -> Sequence[Account]:
         if not self.of:

@@ -54,7 +54,7 @@ class Limits:
     tokens: int | None = None
     cost: float | None = None
     known_cost: float | None = 5.0
-    seconds: float | None = 3600.0
+    seconds: float | None = None
     concurrency: int | None = None
     per_service: Mapping[str, int] = attrs.field(factory=dict)
     quotas: Mapping[str, Quota] = attrs.field(factory=dict)

@@ -9,14 +9,16 @@
     timeout    around the service alone: it is per attempt
     dispatch   innermost: the only one that knows services
 
+`again` and `pace` concern models alone, and services that are none pass them by.
+
 A journal goes between trace and retry: a finished call is read back before anything is tried. Nested patterns are no
 calls: they pass retry and timeout only, and their own calls pass all.
 """
 
 from __future__ import annotations
 
-import random
-from typing import NamedTuple
+from collections.abc import Awaitable
+from typing import Any, NamedTuple
 
 from prose_lang.handlers.again import again
 from prose_lang.handlers.budget import Budget
@@ -28,6 +30,7 @@ from prose_lang.handlers.retry import retry
 from prose_lang.handlers.timeout import timeout
 from prose_lang.handlers.trace import Recorder
 from prose_lang.runtime.activation import Perform
+from prose_lang.runtime.effects import Effect
 
 
 class Performers(NamedTuple):
@@ -39,8 +42,23 @@ class Performers(NamedTuple):
 
 def compose(recorder: Recorder, limiter: Limiter, clock: Clock, seed: str = "") -> Performers:
     """The handlers of one run. `seed` is what the jitter of its pauses comes from."""
-    attempt = limiter.wrap(Pacer(clock).wrap(timeout(dispatch)))
-    request = again(Budget(limiter.limits).wrap(attempt), clock, random.Random(seed))
-    leaf = recorder.wrap(retry(request, clock))
+    limits = limiter.limits
+    others = limiter.wrap(timeout(dispatch))
+    budget: Budget | None = None
+    if limits.tokens is not None or limits.cost is not None or limits.quotas:
+        budget = Budget(limits)
+        others = budget.count(others)
+    models: Perform | None = None  # made for the first model: most runs have none, and some are very short
+
+    def attempt(effect: Effect) -> Awaitable[Any]:
+        nonlocal models
+        if not getattr(effect.service, "metered", False):
+            return others(effect)
+        if models is None:
+            paced = Pacer(clock).wrap(timeout(dispatch))
+            models = again((budget or Budget(limits)).wrap(limiter.wrap(paced)), clock, seed)
+        return models(effect)
+
+    leaf = recorder.wrap(retry(attempt, clock))
     composite = retry(timeout(dispatch_composite), clock)
     return Performers(leaf, composite)

@@ -25,6 +25,7 @@ class ScriptedService:
     __slots__ = ("_calls", "_left", "name", "replies")
 
     composite = False
+    metered = False
     #: It takes whatever is sent to it.
     signature = Signature(open=True, positional=False)
 
