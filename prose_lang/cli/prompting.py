@@ -16,6 +16,7 @@ from prose_lang.diagnostics.visible import visible
 from prose_lang.engine import Engine, Given
 from prose_lang.handlers import Limits
 from prose_lang.services import ref
+from prose_lang.services.models.choice import mapped
 from prose_lang.services.models.completion import Reply
 from prose_lang.services.models.request import Request
 
@@ -51,21 +52,22 @@ def previewed(
     import attrs
 
     settings = model_settings(terminal)
-    settings = attrs.evolve(settings, default=settings.default or NO_MODEL)
+    model = mapped(settings, settings.default or NO_MODEL)
+    settings = attrs.evolve(settings, default=model)
     preview = Preview()
     engine = Engine(
         services=services_of_files(services),
         script=script_of_file(script, reader),
         models=settings,
         completion=preview,
-        judge=ref(f"model:{settings.default}") if "/" in (settings.default or "") else None,
+        judge=ref(f"model:{model}"),
         limits=Limits(calls=MOST, known_cost=None),
     )
     pattern = reader.pattern(engine, source)
     given = read_names(list(words), (), None, reader)
     for slot in pattern.entry.slots:
         if slot.name not in given and not slot.optional:
-            given[slot.name] = Given(ref(f"model:{settings.aliases.get(settings.default or '', settings.default)}"))
+            given[slot.name] = Given(ref(f"model:{model}"))
     outcome = engine.outcome(pattern, given)
     if outcome.error is not None and not preview.requests:
         raise outcome.error

@@ -313,10 +313,13 @@ class Linker:
         return self.unit_service(unit, name) if unit is not None else self.built_in(name)
 
     def standing_in(self, service: Service, unit: Unit) -> Service:
-        """A registered service in the place of an entry: the entry's contract holds, and a model is told it."""
-        if isinstance(service, ModelService) and service.contract is None and unit.entry.body is None:
-            return self.by_model(unit, service.name, service)
-        return StandIn(service, entry_signature(unit.entry))
+        """A registered service in the place of an entry: the entry's contract holds, and a bare model is told it."""
+        signature = entry_signature(unit.entry)
+        if isinstance(service, ModelService):
+            if service.contract is None:
+                return self.by_model(unit, service.name, service)
+            return attrs.evolve(service, signature=signature)
+        return StandIn(service, signature)
 
     def by_model(self, unit: Unit, name: str, service: ModelService | None = None) -> ModelService:
         """An entry without a body as work for a model: the one it is bound to, or the engine's default (L6)."""

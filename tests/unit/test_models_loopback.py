@@ -261,6 +261,7 @@ def test_an_unknown_provider_is_told_before_anything_is_sent(capfd: pytest.Captu
         ('{"score": 1} Hope it helps', "there is text after the JSON"),
         ('{"grade": 1}', "the answer has no score; grade is not asked for"),
         ('{"score": NaN}', "NaN is not JSON"),
+        ('{"score": 1e999}', "1e999 is not JSON"),
         ('{"score": 1, "score": 2}', "`score` is there twice"),
         ("", "it is empty"),
         (None, "it is empty"),

@@ -136,6 +136,12 @@ def test_prices_are_configured_or_of_the_table_and_else_unknown() -> None:
     assert known.price is not None
     assert (known.price.input, known.most_out) == (pytest.approx(2.5), 16384)
     assert tariffs.of("openai/never-heard-of").price is None
+    stepped = prose.Price(1, 2, steps=((200_000, 2, 4),))
+    assert (stepped.cost(200_000, 0), stepped.cost(200_001, 10)) == (0.2, pytest.approx((400_002 + 40) / 1e6))
+    gemini = tariffs.of("gemini/gemini-2.5-pro").price
+    assert gemini is not None
+    assert [step[0] for step in gemini.steps] == [200_000]
+    assert gemini.steps[0][1] > gemini.input
     assert tariffs.of("elsewhere/gpt-4o").price is None, "another provider's price"
     assert Tariffs(of_provider(base_url="http://h")).of("openai/gpt-4o").price is None, "another server's price"
 

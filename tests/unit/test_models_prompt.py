@@ -216,6 +216,36 @@ def test_an_entry_called_from_a_body_and_a_registered_model_in_its_place() -> No
     assert outcome.error.as_diagnostic().line == 9
 
 
+HELPER = """\
+---
+name: helper
+kind: function
+---
+
+### Parameters
+
+- `n`: number
+
+### Returns
+
+- `twice`: number
+"""
+
+
+def test_a_model_with_a_contract_of_its_own_in_the_place_of_an_entry() -> None:
+    fake = Fake('{"answer": {"twice": 6}}')
+    own = prose.model_service("helper", model="openai/own", gives=dict[str, int | str], about="Double it.")
+    outcome = run(fake, HELPER, {"n": 3}, services=[own], limits=prose.Limits(tokens=20_000))
+    assert outcome.value == 6
+    assert "Double it." in fake.requests[0].messages[0].text
+    assert dict(fake.requests[0].parameters) == {"max_tokens": 4096}, "the budget sees it"
+
+
+def test_a_scripted_service_in_the_place_of_the_whole_file() -> None:
+    script = prose.Script.from_data({"summary": [{"summary": "s", "score": 1, "verdict": "good"}]})
+    assert run(Fake(), SUMMARY, {"topic": "x"}, script=script).value["summary"] == "s"
+
+
 # --- sessions (L29) --------------------------------------------------------------------------------------------------
 
 

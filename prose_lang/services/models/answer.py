@@ -46,7 +46,7 @@ def read(text: str | None, schema: Schema | None) -> Value:
 
 def _json(text: str) -> Any:
     try:
-        return json.loads(text, parse_constant=_refuse, object_pairs_hook=_object)
+        return json.loads(text, parse_constant=_refuse, parse_float=_float, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
         if error.msg == "Extra data":
             raise Unusable("there is text after the JSON") from None
@@ -60,6 +60,11 @@ def _json(text: str) -> Any:
 
 def _refuse(constant: str) -> NoReturn:
     raise Unusable(f"{constant} is not JSON")
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    return number if abs(number) < float("inf") else _refuse(text)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -9,11 +9,14 @@ from __future__ import annotations
 import functools
 import importlib.util
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from prose_lang.services.models.settings import ModelSettings, Price
+
+_STEP = re.compile(r"input_cost_per_token(?P<suffix>_above_(?P<thousands>\d+)k_tokens)")
 
 
 class Tariff(NamedTuple):
@@ -43,10 +46,29 @@ class Tariffs:
         price = self.settings.prices.get(model)
         # At another address the name says nothing about what it costs there.
         if price is None and self.settings.provider(model).base_url is None:
-            per_in, per_out = entry.get("input_cost_per_token"), entry.get("output_cost_per_token")
-            if isinstance(per_in, (int, float)) and isinstance(per_out, (int, float)):
-                price = Price(per_in * 1_000_000, per_out * 1_000_000)
+            price = _price(entry)
         return Tariff(price, most if isinstance(most, int) and most > 0 else None)
+
+
+def _price(entry: Mapping[str, Any]) -> Price | None:
+    """The price in an entry of the table, with its steps for long requests; None if a side is missing."""
+
+    def millions(suffix: str) -> tuple[float, float] | None:
+        found = [entry.get(f"{side}_cost_per_token{suffix}") for side in ("input", "output")]
+        if not all(isinstance(one, (int, float)) for one in found):
+            return None
+        return float(found[0] or 0) * 1_000_000, float(found[1] or 0) * 1_000_000
+
+    plain = millions("")
+    if plain is None:
+        return None
+    steps = []
+    for key in entry:
+        match = _STEP.fullmatch(key)
+        step = millions(match["suffix"]) if match else None
+        if match and step is not None:
+            steps.append((int(match["thousands"]) * 1000, *step))
+    return Price(*plain, tuple(sorted(steps)))
 
 
 def table_entry(model: str) -> Mapping[str, Any]:
@@ -59,7 +81,7 @@ def table_entry(model: str) -> Mapping[str, Any]:
     found = table.get(model)
     if found is None:
         found = table.get(name, {})
-        if found.get("litellm_provider") != provider:
+        if str(found.get("litellm_provider", "")).partition("-")[0] != provider:
             return {}
     return found if isinstance(found, Mapping) else {}
 

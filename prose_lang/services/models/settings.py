@@ -16,7 +16,7 @@ PARAMETERS = (
 
 @attrs.frozen
 class Price:
-    """US dollars per million tokens.
+    """US dollars per million tokens. `steps` are dearer prices of requests with more than so many input tokens.
 
     >>> Price(input=2.5, output=10).cost(1000, 100)
     0.0035
@@ -24,10 +24,15 @@ class Price:
 
     input: float
     output: float
+    steps: tuple[tuple[int, float, float], ...] = ()
 
     def cost(self, tokens_in: int, tokens_out: int) -> float:
-        """Dollars for so many tokens."""
-        return (tokens_in * self.input + tokens_out * self.output) / 1_000_000
+        """Dollars for so many tokens of one request."""
+        per_in, per_out = self.input, self.output
+        for above, step_in, step_out in self.steps:
+            if tokens_in > above:
+                per_in, per_out = step_in, step_out
+        return (tokens_in * per_in + tokens_out * per_out) / 1_000_000
 
 
 @attrs.frozen
