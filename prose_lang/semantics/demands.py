@@ -24,6 +24,8 @@ from prose_lang.syntax.visiting import children, walk
 
 #: Deeper parts of a result are not looked at: a value that is fed back into its own call would go on for ever.
 _DEEPEST = 4
+#: Parts of all results of a program together: a value that goes round through many fields has more than anybody reads.
+_MOST = 5_000
 #: Rounds until demands have spread along every flow; each moves them one flow on.
 _ROUNDS = 30
 _OWN_BODIES = (n.Parallel, n.ParallelFor, n.ParallelRepeat, n.Do, n.Stage, n.BlockDef)
@@ -50,24 +52,36 @@ class Demand:
     optional: bool = False
     low: float | None = None
     high: float | None = None
+    room: list[int] = attrs.field(factory=lambda: [_MOST])  # how many parts may still be made, shared by all
 
     def field(self, name: str) -> Demand:
         """What is asked of a field."""
-        if self.depth >= _DEEPEST:
-            return Demand(self.depth + 1)
-        return self.fields.setdefault(name, Demand(self.depth + 1))
+        found = self.fields.get(name)
+        if found is None:
+            found = self.part()
+            if found.depth <= _DEEPEST:
+                self.fields[name] = found
+        return found
 
     def entry(self) -> Demand:
         """What is asked of the entries of a list."""
-        if self.depth >= _DEEPEST:
-            return Demand(self.depth + 1)
-        if self.items is None:
-            self.items = Demand(self.depth + 1)
-        return self.items
+        if self.items is not None:
+            return self.items
+        found = self.part()
+        if found.depth <= _DEEPEST:
+            self.items = found
+        return found
+
+    def part(self) -> Demand:
+        """A part of the value; one that is too deep, or too many, is looked at by nobody."""
+        if self.depth >= _DEEPEST or self.room[0] <= 0:
+            return Demand(_DEEPEST + 1, room=self.room)
+        self.room[0] -= 1
+        return Demand(self.depth + 1, room=self.room)
 
     def absorb(self, other: Demand) -> None:
         """Ask all that is asked of another value, which this one becomes."""
-        if other is self:
+        if other is self or self.depth > _DEEPEST:
             return
         self.kinds |= other.kinds
         self.words.update(other.words)
@@ -105,13 +119,14 @@ class _Demands:
         self.calls: dict[n.Node, Demand] = {}
         self.actions: dict[n.Node, Demand] = {}
         self.flows: list[tuple[Demand, Demand]] = []
+        self.room = [_MOST]
 
     def found(self) -> dict[Site, tuple[str, Demand]]:
         assert self.program.body is not None
         nodes = list(walk(self.program.body))
         for node in nodes:
             if isinstance(node, (n.Call, n.Invoke)) and node in self.program.calls:
-                self.calls[node] = Demand()
+                self.calls[node] = self.demand()
         for node in nodes:
             self.flow(node)
         for node in nodes:
@@ -128,7 +143,7 @@ class _Demands:
             for source, target in self.flows:
                 source.absorb(target)
             now = sum(demand.size() for demand in (*self.calls.values(), *self.cells.values(), *self.actions.values()))
-            if now == before:
+            if now == before or self.room[0] <= 0:
                 break
             before = now
         return self.by_site()
@@ -151,7 +166,12 @@ class _Demands:
     # --- places ------------------------------------------------------------------------------------------------------
 
     def cell(self, number: int) -> Demand:
-        return self.cells.setdefault(number, Demand())
+        if number not in self.cells:
+            self.cells[number] = self.demand()
+        return self.cells[number]
+
+    def demand(self) -> Demand:
+        return Demand(room=self.room)
 
     def place(self, node: n.Node | None) -> Demand | None:
         """What an expression stands for, if it is a way into a variable or a call."""
@@ -181,7 +201,7 @@ class _Demands:
             return known
         if node in self.actions:
             return self.actions[node]
-        made = Demand()
+        made = self.demand()
         match node:
             case n.ObjectLiteral(entries=entries):
                 for entry in entries:

@@ -104,3 +104,8 @@ def test_every_library_pattern_is_understood() -> None:
     for name in library_names():
         program = engine.program(engine.load(f"stdlib:{name}"))
         assert len(demands(program)) == len(program.calls)
+
+
+def test_a_value_that_goes_round_through_many_fields_is_bounded() -> None:
+    body = "let x = call s\nrepeat 3:\n" + "\n".join(f"  x = x.f{number}" for number in range(60)) + "\nreturn x"
+    assert list(demanded(body, "s")) == [f"f{number}" for number in range(60)]
