@@ -45,6 +45,7 @@ def server() -> Iterator[ChatServer]:
 def prose(tmp_path: Path, server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     server.begin()
     Path("prose.toml").write_text(
         f'[models.aliases]\nfast = "openai/small"\n[models.providers.openai]\nbase_url = "{server.url}"\n'

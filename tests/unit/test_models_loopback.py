@@ -47,6 +47,7 @@ def _running() -> Iterator[ChatServer]:
 @pytest.fixture
 def server(_running: ChatServer, monkeypatch: pytest.MonkeyPatch) -> ChatServer:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setattr("prose_lang.handlers.again.FIRST_PAUSE", 0.02)
     _running.begin()
     return _running

@@ -35,6 +35,7 @@ def project(tmp_path: Path, server: ChatServer, monkeypatch: pytest.MonkeyPatch)
     # A name that looks like no key at all: it is the settings that say what it holds.
     (tmp_path / "prose.toml").write_text(f'[models.providers.openai]\nbase_url = "{server.url}"\nkey = "ENTRANCE"\n')
     monkeypatch.setenv("ENTRANCE", MARKER)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     return tmp_path
 
 
