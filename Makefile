@@ -30,7 +30,7 @@ LOCK_TOOL := uv==0.13.9
 COMPILE = $(VENV)/lock/bin/uv pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes \
   --custom-compile-command 'make lock' $(ARGS)
 
-.PHONY: help demo test check packaging table bench install lock
+.PHONY: help demo test check packaging table docs bench install lock
 
 help:
 	@echo 'make demo       refine examples/memo.txt with the shipped pattern and offline services'
@@ -38,6 +38,7 @@ help:
 	@echo 'make check      linter, formatter, types, layers'
 	@echo 'make packaging  build the wheel and the sdist and try them in a new environment'
 	@echo 'make table      make the parse table anew after a change of grammar/prose.lark'
+	@echo 'make docs       make docs/diagnostics.md and stdlib_patterns/README.md anew from what they tell of'
 	@echo 'make bench      run the benchmarks'
 	@echo 'make install    only install what the other commands need'
 	@echo 'make lock       renew requirements/*.txt after a change of the dependencies'
@@ -60,6 +61,10 @@ packaging: $(DEV)
 
 table: $(DEV)
 	$(PY) -W ignore::RuntimeWarning -m prose_lang.syntax.table
+
+docs: $(DEV)
+	$(PY) docs/make_diagnostics.py
+	$(PY) docs/make_catalogue.py
 
 bench: $(DEV)
 	@for file in bench/bench_*.py; do echo "== $$file" && $(PY) "$$file" || exit 1; done

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import os
 
+    from prose_lang import modules as modules
     from prose_lang.diagnostics import (
         CheckError,
         Diagnostic,
@@ -85,6 +86,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "modules":
+        return importlib.import_module("prose_lang.modules")
     for home, names in _HOMES.items():
         if name in names.split():
             found = getattr(importlib.import_module(home), name)

@@ -6,7 +6,22 @@ In a checkout they are the top-level folders `grammar/` and `stdlib_patterns/`; 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
+
+#: The groups of the shipped patterns, in the order of the catalogue, each with what its patterns are for. Which pattern
+#: is in which group stands in the pattern's frontmatter.
+LIBRARY_GROUPS: Mapping[str, str] = MappingProxyType(
+    {
+        "Improve": "one result gets better from round to round",
+        "Choose": "there are several results, and one of them is taken",
+        "Combine": "several services work on parts of one result, or one after the other",
+        "Argue": "services contradict each other",
+        "Control": "what is done, by whom, and whether at all",
+        "Probe": "material is examined by readers that do not know of each other",
+    }
+)
 
 _PACKAGE = Path(__file__).resolve().parent
 _SUFFIX = ".prose.md"

@@ -20,6 +20,7 @@ from ruamel.yaml import YAML
 from prose_lang import Diagnostic, Engine, Limits, Outcome, Pattern, Script
 from prose_lang.engine.given import Given
 from prose_lang.testing.clock import run_virtual
+from prose_lang.testing.coverage import Coverage
 
 CORPUS = Path(__file__).parent / "corpus"
 
@@ -92,6 +93,7 @@ def load(engine: Engine, data: dict[str, Any], folder: Path) -> tuple[Pattern, i
     if "beside" not in data:
         return engine.loads(text, "example.prose.md"), first
     for name, other in data["beside"].items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(other, encoding="utf-8")
     path = folder / "example.prose.md"
     path.write_text(text, encoding="utf-8", newline="")
@@ -126,7 +128,7 @@ def _shown(item: Diagnostic, first: int) -> str:
 # --- eval/ -----------------------------------------------------------------------------------------------------------
 
 
-def run_case(case: Case) -> tuple[Outcome, int, float]:
+def run_case(case: Case, probe: Coverage | None = None) -> tuple[Outcome, int, float]:
     """Run a case of eval/ in virtual time: its outcome, its first line, and the seconds that passed."""
     data = case.data
     options = dict(data.get("options", {}))
@@ -137,6 +139,7 @@ def run_case(case: Case) -> tuple[Outcome, int, float]:
         judge=options.pop("judge", None),
         strict=options.pop("strict", False),
         limits=Limits(**limits),
+        probe=probe,
         **{name.replace("-", "_"): value for name, value in options.items()},
     )
     bound = {slot: slot for slot in data.get("slots", []) if slot in script} | data.get("bind", {})
@@ -155,9 +158,9 @@ def run_case(case: Case) -> tuple[Outcome, int, float]:
     return outcome, first, seconds
 
 
-def eval_faults(case: Case) -> Iterator[str]:
-    """What is wrong with a case of eval/."""
-    outcome, first, seconds = run_case(case)
+def eval_faults(case: Case, ran: tuple[Outcome, int, float] | None = None) -> Iterator[str]:
+    """What is wrong with a case of eval/; `ran` is what `run_case` gave, where it ran already."""
+    outcome, first, seconds = ran or run_case(case)
     want: dict[str, Any] = case.data["expect"]
     unknown = want.keys() - _EXPECT_KEYS
     assert not unknown, f"{case.id} expects unknown things: {sorted(unknown)}"

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from corpus_harness import Case, check_faults, eval_faults, read_cases
+from corpus_harness import Case, check_faults, eval_faults, read_cases, run_case
 from corpus_trees import SyntaxCase, normal, read_syntax_cases, tree_of, unused_productions
+
+from prose_lang.testing.coverage import Coverage
 
 SYNTAX = read_syntax_cases()
 CHECK = read_cases("check")
@@ -29,6 +31,26 @@ def test_check(case: Case) -> None:
 @pytest.mark.parametrize("case", EVAL, ids=lambda case: case.id)
 def test_eval(case: Case) -> None:
     assert list(eval_faults(case)) == []
+
+
+def test_being_measured_changes_nothing_and_every_count_has_its_place() -> None:
+    """Values, calls, decisions, errors and times are those expected without a probe; each decision of the trace is
+    counted once; and whatever was counted is a statement or condition that the report lists."""
+    decided = 0
+    for case in EVAL:
+        coverage = Coverage()
+        ran = run_case(case, coverage)
+        assert list(eval_faults(case, ran)) == [], case.id
+        entries = [entry for file in coverage.report().files for entry in file.entries]
+        # What happens in the library counts for its own tests only.
+        mine = [counts for file, counts in coverage._files.items() if not file.name.startswith("stdlib:")]
+        counted = sum(counts.began.total() for counts in mine)
+        assert sum(statement.count for entry in entries for statement in entry.statements) == counted, case.id
+        conditions = [condition for entry in entries for condition in entry.conditions]
+        seen = sum(count for found in conditions if found.keyword != "filter" for _, count in found.outcomes)
+        assert len(mine) < len(coverage._files) or seen == len(ran[0].trace.decisions), case.id
+        decided += seen
+    assert decided > 100
 
 
 def test_ids_are_unique() -> None:

@@ -37,7 +37,7 @@ def command(
     Examples:
       $ prose check refine
       $ prose check --conditions refine
-      $ echo 'return {score: 1' | prose check --format json - || test $? = 2
+      $ echo 'return { score: 1 }' | prose check --format json -
 
     Exit status: 0 without errors, 2 with errors.
     """

@@ -13,8 +13,8 @@ from prose_lang.cli.engines import script_of_file, services_of_files
 from prose_lang.cli.reading import STDIN, Reader
 from prose_lang.cli.terminal import Terminal
 from prose_lang.diagnostics import Diagnostic, ProseError, Severity, SourceError, sort_diagnostics
-from prose_lang.engine import Engine, Pattern
-from prose_lang.semantics import ConditionPlan
+from prose_lang.engine import Engine
+from prose_lang.semantics import ConditionPlan, Program
 
 _SUFFIX = ".prose.md"
 
@@ -97,8 +97,14 @@ def check(paths: Iterable[str], services: Iterable[str], script: str | None) -> 
             for file in files_of(path):
                 pattern = reader.pattern(engine, file)
                 files.append(pattern.document.source.name)
-                found.extend(_unsilenced(engine.check(pattern)))
-                conditions.extend(_conditions(engine, pattern))
+                diagnostics, programs = engine.checked(pattern)
+                found.extend(_unsilenced(diagnostics))
+                if pattern.document.test is not None:
+                    from prose_lang.testing.files import test_of
+                    from prose_lang.testing.running import scenario_faults
+
+                    found.extend(scenario_faults(test_of(pattern.document), engine))
+                conditions.extend(condition for program in programs for condition in _conditions(program))
         except ProseError as error:
             found.extend(error.diagnostics)
     return Report(tuple(files), tuple(sort_diagnostics(found)), tuple(conditions))
@@ -129,14 +135,10 @@ def files_of(path: str) -> Iterator[str]:
         raise SourceError("P103", f"the folder `{path}` holds no {_SUFFIX} files")
 
 
-def _conditions(engine: Engine, pattern: Pattern) -> Iterator[Condition]:
-    source = pattern.document.source
-    for entry in pattern.document.entries:
-        if entry.body is None:
-            continue
-        plans = engine.program(attrs.evolve(pattern, entry=entry)).conditions.values()
-        for plan in sorted(plans, key=lambda plan: plan.site.span):
-            yield Condition(source.name, source.position(plan.site.span.start).line, entry.name, plan)
+def _conditions(program: Program) -> Iterator[Condition]:
+    source = program.source
+    for plan in sorted(program.conditions.values(), key=lambda plan: plan.site.span):
+        yield Condition(source.name, source.position(plan.site.span.start).line, program.entry.name, plan)
 
 
 # --- showing ---------------------------------------------------------------------------------------------------------

@@ -8,16 +8,19 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from prose_lang.diagnostics.visible import visible
+from prose_lang.documents.interface import PROMISES
 from prose_lang.syntax import nodes as n
 from prose_lang.syntax.visiting import children
 
 if TYPE_CHECKING:
     from prose_lang.cli.terminal import Terminal
-    from prose_lang.documents.model import Item, Slot
+    from prose_lang.documents.model import Instance, Item, Slot
     from prose_lang.engine import Pattern
     from prose_lang.semantics import Program
 
 _SENTENCE = re.compile(r"(.+?[.!?])(?:\s|$)", re.DOTALL)
+#: Sections whose contents stand in a description; of others it has the names.
+_SHOWN = frozenset({*PROMISES, "slots", "config", "services", "patterns", "description", "delegation", "execution"})
 #: What has a body of its own, in which a `return` does not end the pattern's body (L14).
 _OWN_BODIES = (n.Parallel, n.ParallelFor, n.ParallelRepeat, n.Do, n.Stage, n.BlockDef)
 
@@ -30,6 +33,7 @@ def describe(pattern: Pattern) -> dict[str, Any]:
     return {
         "name": entry.name,
         "kind": entry.kind,
+        "group": document.group if entry is document.main else None,
         "title": entry.title,
         "description": entry.description,
         "file": document.source.name,
@@ -37,8 +41,11 @@ def describe(pattern: Pattern) -> dict[str, Any]:
         "inputs": [_item(item) for item in entry.inputs] + [_implicit(name) for name in implicit],
         "config": [_item(item) for item in entry.config],
         "returns": returned_keys(program) if program is not None and entry.kind == "pattern" else _outputs(pattern),
+        "services": sorted(entry.services, key=lambda name: entry.service_spans[name]),
+        "instances": [_instance(instance) for instance in entry.instances],
         "guarantees": [{"section": section, "text": text} for section, text in entry.guarantees],
-        "entries": [other.name for other in document.entries if other is not entry],
+        "sections": list(dict.fromkeys(one.name for one in entry.sections if one.key not in _SHOWN)),
+        "entries": [one.name for one in document.entries if one is not entry and not one.is_documentation],
     }
 
 
@@ -83,6 +90,11 @@ def description_lines(described: Mapping[str, Any], terminal: Terminal) -> Itera
     if described["returns"]:
         yield ""
         yield f"{heading('Returns')} {visible(', '.join(described['returns']))}"
+    if described["services"] or described["instances"]:
+        yield ""
+        yield heading("Services")
+        yield from (f"  {visible(name)}" for name in described["services"])
+        yield from (f"  {visible(one['name'])}: {visible(_written(one))}" for one in described["instances"])
     section = None
     for promise in described["guarantees"]:
         if promise["section"] != section:
@@ -90,9 +102,38 @@ def description_lines(described: Mapping[str, Any], terminal: Terminal) -> Itera
             yield ""
             yield heading(visible(section))
         yield f"  - {visible(' '.join(promise['text'].split()))}"
+    if described["sections"]:
+        yield ""
+        yield f"{heading('Other sections')} {visible(', '.join(described['sections']))}"
     if described["entries"]:
         yield ""
         yield f"{heading('Other entries')} {visible(', '.join(described['entries']))}"
+
+
+def _instance(instance: Instance) -> dict[str, Any]:
+    """An instance as it stands in YAML; one that is nested may have no name."""
+    bound: dict[str, Any] = {}
+    for name, slot in instance.slots.items():
+        services = [one if isinstance(one, str) else _instance(one) for one in slot.services]
+        bound[name] = services if slot.listed else services[0] if services else None
+    plain: dict[str, Any] = {"name": instance.name} if instance.name else {}
+    return {**plain, "pattern": instance.pattern, "with": bound, "config": dict(instance.config)}
+
+
+def _written(service: Any) -> str:
+    """What a slot is bound to, on one line.
+
+    >>> _written({"pattern": "refine", "with": {"refiner": "a", "judges": ["b", "c"]}, "config": {"max_rounds": 2}})
+    'refine(refiner: a, judges: [b, c], max_rounds: 2)'
+    """
+    match service:
+        case list():
+            return f"[{', '.join(map(_written, service))}]"
+        case {"pattern": pattern, "with": bound, "config": config}:
+            parts = [f"{name}: {_written(value)}" for name, value in bound.items()]
+            parts += [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in config.items()]
+            return f"{pattern}({', '.join(parts)})"
+    return str(service)
 
 
 def _slot(slot: Slot) -> dict[str, Any]:

@@ -7,27 +7,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prose_lang.cli.reading import Reader
-from prose_lang.diagnostics import CheckError
 
 if TYPE_CHECKING:
     from prose_lang.cli.terminal import Terminal
+    from prose_lang.engine import Engine
     from prose_lang.services import Script
     from prose_lang.services.models.settings import ModelSettings
 
 
 def services_of_files(files: Iterable[str]) -> dict[str, Any]:
     """The services of the files and modules of `--services`, by name. Raises ProseError."""
-    from prose_lang.services import WorkerThreads, load_services_file
+    from prose_lang.services import load_services_files
 
-    threads = WorkerThreads()
-    found: dict[str, Any] = {}
-    origin: dict[str, str] = {}
-    for file in files:
-        for name, service in load_services_file(file, threads=threads).items():
-            if name in found:
-                raise CheckError("P207", f"both {origin[name]} and {file} have a service of the name `{name}`")
-            found[name], origin[name] = service, file
-    return found
+    return dict(load_services_files(files))
 
 
 def script_of_file(file: str | None, reader: Reader) -> Script | None:
@@ -61,3 +53,15 @@ def model_settings(terminal: Terminal, model: str | None = None, *, allow_models
         model = model.removeprefix("model:")
         mapped(found, model)
     return attrs.evolve(found, default=model or found.default, allow_models=allow_models, allow_hosts=hosts)
+
+
+def engine_for_looking(services: Iterable[str], script: str | None, reader: Reader) -> Engine:
+    """An engine that knows the names of services, for commands that run nothing. Raises ProseError."""
+    from prose_lang.engine import Engine
+    from prose_lang.services import scripted_services
+
+    known: dict[str, Any] = services_of_files(services)
+    replies = script_of_file(script, reader)
+    if replies is not None:
+        known.update(scripted_services(replies))
+    return Engine(services=known)

@@ -19,13 +19,14 @@ def command(ctx: click.Context, paths: tuple[str, ...], check: bool, diff: bool,
     """Format patterns in the one style.
 
     PATH is a file, a folder with all .prose.md files below it, or - for standard input, which is written formatted to
-    standard output. Spaces, line breaks and the commas between entries are all that changes in a program; a file with
-    syntax errors is left as it is.
+    standard output. Files are written only where something changes. Spaces, line breaks and the commas between entries
+    are all that changes in a program; a file with syntax errors is left as it is.
 
     \b
     Examples:
       $ echo 'return {score:1}' | prose fmt -
       $ echo 'return {score:1}' | prose fmt --diff -
+      $ prose new second-opinion && prose fmt --check .
 
     Exit status: 0 formatted or nothing to do, 1 something would change (--check), 2 with errors.
     """

@@ -20,17 +20,21 @@ import click
 from prose_lang.cli.status import BROKEN_PIPE, EXIT, ended_before_it_began, machine_format
 from prose_lang.cli.terminal import ReaderGone, Terminal
 
-#: The commands in the order of the help, with their descriptions. The module of `run` is `prose_lang.cli.run`.
+#: The commands in the order of the help (to use patterns, to write them, the rest), with their descriptions. The module
+#: of `run` is `prose_lang.cli.run`.
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
         "run": "Run a pattern on your services.",
+        "list": "List the patterns of the library, or of files.",
+        "show": "Show what a pattern takes, returns and promises, or how many calls it makes.",
+        "graph": "Draw how a pattern flows.",
+        "new": "Write a new pattern with its test.",
         "check": "Say what is wrong with patterns, and what decides their conditions.",
-        "lint": "Say what is probably not meant, and mend what can be mended.",
+        "lint": "Say what is legal and hardly meant, and mend what can be mended.",
         "fmt": "Format patterns in the one style.",
-        "list": "List the patterns of the library.",
-        "show": "Show what a pattern takes, returns and promises.",
-        "ast": "Print the syntax tree of a pattern.",
+        "test": "Run the scenarios of test files.",
         "explain": "Explain a diagnostic code or a rule of the linter.",
+        "ast": "Print the syntax tree of a pattern.",
         "doctor": "Say what is installed and configured.",
         "completions": "Print the completion script of a shell.",
     }

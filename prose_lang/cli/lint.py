@@ -22,7 +22,7 @@ def _complete_rule(ctx: click.Context, parameter: click.Parameter, incomplete: s
     return [CompletionItem(before + comma + name) for name in RULES if name.startswith(word)]
 
 
-@click.command(short_help="Say what is probably not meant, and mend what can be mended.")
+@click.command(short_help="Say what is legal and hardly meant, and mend what can be mended.")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=complete_source)
 @click.option("--fix", "mend", is_flag=True, help="Mend what can be mended safely, in the files themselves.")
 @click.option("--format", "form", type=click.Choice(["text", "json", "sarif"]), default="text", help="What is printed.")
@@ -44,7 +44,7 @@ def command(
     services: tuple[str, ...],
     script: str | None,
 ) -> int:
-    """Say what is probably not meant, and mend what can be mended.
+    """Say what is legal and hardly meant, and mend what can be mended.
 
     PATH is a file, a folder with all .prose.md files below it, - for standard input, or the name of a library
     pattern. Errors are told too. `prose explain NAME` says more about a rule, and without a name lists them all;
@@ -55,7 +55,7 @@ def command(
     Examples:
       $ prose lint refine
       $ prose lint --select re-let,unused-variable refine
-      $ echo 'return { result: draft }' | prose lint --json - || test $? = 1
+      $ echo 'return { result: 1 }' | prose lint --json -
 
     Exit status: 0 without findings, 1 with findings, 2 with errors.
     """

@@ -13,10 +13,10 @@ from prose_lang.cli.bar import counted
 from prose_lang.cli.checking import files_of
 from prose_lang.cli.engines import script_of_file, services_of_files
 from prose_lang.cli.reading import STDIN, Reader
-from prose_lang.cli.replacing import replace
 from prose_lang.cli.terminal import Terminal
 from prose_lang.diagnostics import Diagnostic, ProseError, Severity, sort_diagnostics
 from prose_lang.documents.model import Document
+from prose_lang.documents.replacing import replace
 from prose_lang.engine import Engine, Pattern
 from prose_lang.linter import RULES, Finding, Settings, fix, lint
 from prose_lang.linter.configuration import Configurations

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-_STEP = re.compile(r"\.(repeat|loop|for|parallel|map|pmap|filter|reduce)\[(\d+)\]")
+_STEP = re.compile(r"\.(repeat|loop|for|parallel|map|pmap|filter|reduce|retry)\[(\d+)\]")
 _ROLE = re.compile(r"\.(?:call|session|resume|do):([^/#]+)(?:#\d+)?$")
 #: The word for a step, and the number of its first pass in addresses.
 _WORDS: Mapping[str, tuple[str, int]] = MappingProxyType(
@@ -19,12 +19,13 @@ _WORDS: Mapping[str, tuple[str, int]] = MappingProxyType(
         "pmap": ("item", 0),
         "filter": ("item", 0),
         "reduce": ("item", 0),
+        "retry": ("retry", 1),
     }
 )
 
 
 def passes(address: str) -> str:
-    """The passes and branches that an address lies in, outermost first; "" if it lies in none.
+    """The passes, branches and further attempts that an address lies in, outermost first; "" if it lies in none.
 
     >>> passes("delegation/3.repeat[2]/0.parallel[0]/0.call:critic")
     'round 2, branch 1'

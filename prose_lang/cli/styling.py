@@ -11,11 +11,11 @@ import attrs
 
 from prose_lang.cli.checking import files_of
 from prose_lang.cli.reading import STDIN, Reader
-from prose_lang.cli.replacing import replace
 from prose_lang.cli.terminal import Terminal
 from prose_lang.diagnostics import Diagnostic, ProseError
 from prose_lang.diagnostics.render import render_all
 from prose_lang.diagnostics.visible import visible
+from prose_lang.documents.replacing import replace
 from prose_lang.formatter import Refused, format_source
 from prose_lang.text import Source
 

@@ -1,6 +1,7 @@
 """Conditions without a judge (L30 layers 2 to 4, L31), and what a judge is asked. Pure: no runtime, no async."""
 
 from prose_lang.conditions.choices import decide_choice
+from prose_lang.conditions.compounds import Compound
 from prose_lang.conditions.hints import exact_form
 from prose_lang.conditions.judge import (
     MAX_QUESTION,
@@ -23,6 +24,7 @@ __all__ = [
     "TEXT_FIELDS",
     "Answer",
     "Chosen",
+    "Compound",
     "Decided",
     "Parse",
     "QuestionTooLarge",

@@ -12,7 +12,8 @@ text on the left of `<` and its like is "no" with a warning. `==` and `!=` compa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import ClassVar
 
 import attrs
@@ -65,12 +66,16 @@ class Compound(Rule):
         return f" {self.word} ".join(f"({rule.describe()})" for rule in self.rules)
 
     def decide(self, values: Sequence[Value]) -> Decided | None:
+        rest = iter(values)
+        return self.decide_in_turn(lambda count: list(islice(rest, count)))
+
+    def decide_in_turn(self, read: Callable[[int], list[Value]]) -> Decided | None:
+        """The same, reading operands part by part: `read(count)` gives the values of the next so many. What is never
+        asked is never read, so `x is present and x.a is empty` does not look for an `a` in nothing."""
         ends = self.word == "or"  # the answer of a part that decides the whole
-        reasons, warning, at = [], None, 0
+        reasons, warning = [], None
         for rule in self.rules:
-            own = values[at : at + len(rule.parts)]
-            at += len(rule.parts)
-            found = rule.decide(own)
+            found = rule.decide(read(len(rule.parts)))
             if found is None:
                 return None
             reasons.append(found.reason)

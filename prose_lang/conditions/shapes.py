@@ -78,11 +78,19 @@ def shown(value: Value) -> str:
     >>> shown(0.5), shown("high"), shown([1, 2])
     ('0.5', '"high"', 'a list of 2')
     """
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if type(value) is int or type(value) is float:
+        return repr(value)
     if isinstance(value, list):
         return f"a list of {len(value)}"
     if isinstance(value, dict):
         return f"an object of {len(value)}"
     if isinstance(value, str):
-        text = json.dumps(value[: _LONGEST_SHOWN + 1], ensure_ascii=False)
+        head = value[: _LONGEST_SHOWN + 1]
+        plain = head.isprintable() and '"' not in head and "\\" not in head  # conditions are decided often
+        text = f'"{head}"' if plain else json.dumps(head, ensure_ascii=False)
         return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 2] + '…"'
     return json.dumps(value)

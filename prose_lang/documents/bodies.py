@@ -32,5 +32,6 @@ def report_missing(draft: Draft, name: str, span: Span, faults: Faults) -> None:
         span = part.section.heading
         hint = "put the body into a block that starts with ```prose"
     elif near := nearest("delegation", [part.key for part in draft.parts], 1):
-        hint = f"is `### {next(draft.named(near[0])).section.name}` meant to be `### Delegation`?"
+        section = next(draft.named(near[0])).section
+        span, hint = section.heading, f"is `### {section.name}` meant to be `### Delegation`?"
     faults.error("P105", f"the pattern `{name}` has no body", span, hint)

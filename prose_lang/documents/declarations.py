@@ -11,8 +11,8 @@ from prose_lang.documents.faults import Faults
 from prose_lang.documents.literals import read_choices, read_default
 from prose_lang.documents.model import ANY, MISSING, Item, Type
 from prose_lang.documents.shapes import Shape
-from prose_lang.documents.types import fits
-from prose_lang.values import equal, kind_of, to_json
+from prose_lang.documents.types import KNOWN, fits
+from prose_lang.values import a_kind_of, equal, to_json
 
 _NUMBER = Type("number", (("number", False),))
 _BOOLEAN = Type("boolean", (("boolean", False),))
@@ -39,7 +39,10 @@ def make_item(shape: Shape, faults: Faults) -> Item:
         maximum=attributes.maximum,
         one_of=one_of,
     )
-    if attributes.default and (fault := misfit(default, item)):
+    if item.minimum is not None and item.maximum is not None and item.minimum > item.maximum:
+        bounds = f"the minimum of {item.minimum:g} is more than the maximum of {item.maximum:g}"
+        faults.error("P107", f"`{item.name}`: {bounds}", item.span)
+    elif attributes.default and (fault := misfit(default, item)):
         faults.error("P211", f"the default of `{item.name}` {fault}", shape.flow.span(*attributes.default))
     return item
 
@@ -59,7 +62,7 @@ def misfit(value: Any, item: Item) -> str | None:
     shown = shown if len(shown) <= 60 else shown[:57] + "..."
     if not any(fits(value, declared) for declared in (item.type, *item.other_types)):
         expected = " or ".join(declared.text for declared in (item.type, *item.other_types))
-        return f"is {shown}, a {kind_of(value)}, where {expected} is declared"
+        return f"is {shown}, {a_kind_of(value)}, where {expected} is declared"
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         if item.minimum is not None and value < item.minimum:
             return f"is {shown}, less than the minimum of {item.minimum}"
@@ -68,6 +71,32 @@ def misfit(value: Any, item: Item) -> str | None:
     if item.one_of and not any(equal(value, choice) for choice in item.one_of):
         return f"is {shown}, none of {', '.join(to_json(choice) for choice in item.one_of)}"
     return None
+
+
+def restricts(item: Item) -> bool:
+    """Whether an item refuses any value at all.
+
+    >>> from prose_lang.documents.types import parse_type
+    >>> from prose_lang.text import Span
+    >>> [restricts(Item("x", Span(0, 0), parse_type(text), "", False)) for text in ("integer", "Report", "run")]
+    [True, False, False]
+    """
+    bounded = item.minimum is not None or item.maximum is not None or bool(item.one_of)
+    return bounded or not any(
+        word not in KNOWN - {"any", "run"} and not word.startswith('"')
+        for declared in (item.type, *item.other_types)
+        for word, _ in declared.names
+    )
+
+
+def takes_text(item: Item) -> bool:
+    """Whether texts are all that is declared, without naming them.
+
+    Files say `string` of whatever a reader gets to see, and services answer with objects and lists: at a call such a
+    value is let through, with a warning event (§9 L3).
+    """
+    words = {word for declared in (item.type, *item.other_types) for word, _ in declared.names}
+    return words == {"string"} and not item.one_of
 
 
 def _type_of(default: Any) -> Type:

@@ -32,6 +32,7 @@ class Frontmatter:
     name: str | None = None
     kind: str | None = None
     sound: bool = True
+    spans: Mapping[str, Span] = MappingProxyType({})  # of the values
 
 
 def read_frontmatter(page: Page, faults: Faults) -> Frontmatter | None:
@@ -51,7 +52,8 @@ def read_frontmatter(page: Page, faults: Faults) -> Frontmatter | None:
     before = len(faults.found)
     name = _name(fields, spans, faults)
     kind = _kind(fields, spans, span, faults)
-    return Frontmatter(MappingProxyType(fields), end + 1, span, name, kind, sound=len(faults.found) == before)
+    sound = len(faults.found) == before
+    return Frontmatter(MappingProxyType(fields), end + 1, span, name, kind, sound, spans)
 
 
 def _fields(page: Page, end: int, faults: Faults) -> tuple[dict[str, Any] | None, Mapping[str, Span]]:

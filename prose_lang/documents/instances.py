@@ -17,7 +17,7 @@ from prose_lang.documents.model import Fence, Instance, InstanceSlot
 from prose_lang.documents.sections import Part
 from prose_lang.documents.shapes import NAME
 from prose_lang.text import Span, nearest
-from prose_lang.values import kind_of
+from prose_lang.values import a_kind_of
 
 if TYPE_CHECKING:
     from prose_lang.values.yaml import YamlNode
@@ -78,14 +78,18 @@ class _Reader:
         if node is None or node.value is None:
             return
         if not isinstance(node.value, list):
-            self.wrong(node, f"this must be a list of instances, not {_a(node)}", "start each instance with `- name:`")
+            self.wrong(
+                node,
+                f"this must be a list of instances, not {a_kind_of(node.value)}",
+                "start each instance with `- name:`",
+            )
         for item in node.items:
             if isinstance(item.value, str):
                 self.found.services.setdefault(item.value, item.span)
             elif isinstance(item.value, dict):
                 self.top(item)
             else:
-                self.wrong(item, f"this must be a service or an instance, not {_a(item)}")
+                self.wrong(item, f"this must be a service or an instance, not {a_kind_of(item.value)}")
 
     def top(self, node: YamlNode) -> None:
         instance = self.instance(node)
@@ -131,7 +135,7 @@ class _Reader:
             return None
         if isinstance(given.value, dict):
             return given
-        self.wrong(given, f"`{key}:` must be an object, not {_a(given)}")
+        self.wrong(given, f"`{key}:` must be an object, not {a_kind_of(given.value)}")
         return None
 
     def slots(self, node: YamlNode | None) -> dict[str, InstanceSlot]:
@@ -149,16 +153,8 @@ class _Reader:
             return node.value
         if isinstance(node.value, dict):
             return self.instance(node)
-        self.wrong(node, f"the slot `{slot}` must be bound to a service or an instance, not {_a(node)}")
+        self.wrong(node, f"the slot `{slot}` must be bound to a service or an instance, not {a_kind_of(node.value)}")
         return None
 
     def wrong(self, node: YamlNode, message: str, hint: str | None = None) -> None:
         self.faults.error("P107", message, node.span, hint)
-
-
-def _a(node: YamlNode) -> str:
-    """A value's kind with its article."""
-    if node.value is None:
-        return "null"
-    kind = kind_of(node.value)
-    return f"an {kind}" if kind == "object" else f"a {kind}"

@@ -84,17 +84,43 @@ class Loader:
             for folder in _folders(reference, place):
                 for path in _candidates(folder, reference):
                     if not place.allows(path, folder):
-                        raise _outside(reference, origin, span)
+                        raise _outside(reference, origin, span, through_link=True)
                     return self._load(path, _shown(path, origin))
         return self._from_library(reference)
 
+    def looked_for(self, reference: str, origin: Document) -> str | None:
+        """Where a reference that resolves to nothing was looked for, as a hint says it; None for what is no path.
+
+        >>> from prose_lang.documents.reader import read_document
+        >>> Loader().looked_for("stdlib:nothing", read_document(Source("-", "return 1")))
+        '`prose list` shows what the library holds'
+        """
+        if _LIBRARY.fullmatch(reference):
+            close = _hint(reference.rpartition(":")[2].rpartition("/")[2], self.library_names())
+            return close or "`prose list` shows what the library holds"
+        reference = reference.removeprefix("./")
+        if not _REFERENCE.fullmatch(reference):
+            return None
+        if origin.path is None:
+            return "a text that stands in no file sees its own entries and the library only"
+        place = self._place(origin.path)
+        folders = list(_folders(reference, place))
+        names = _spellings(reference)
+        if folders == [place.deps]:
+            files = " or ".join(f"`{_shown(place.deps / name, origin)}`" for name in names)
+            return f"install it as {files}; nothing is fetched"
+        if close := _hint(reference, self.names(origin)):
+            return close
+        beside, *source = (f"`{_shown(folder / names[0], origin)}`" for folder in folders if folder.is_dir())
+        return f"looked for {beside}" + "".join(f" and {path}" for path in source)
+
     def names(self, origin: Document) -> list[str]:
         """The names that resolve in a document, sorted; of files only those in the folders themselves."""
-        found = {entry.name for entry in origin.entries[1:]}
+        found = {entry.name for entry in origin.entries[1:] if not entry.is_documentation}
         if origin.path is not None:
             place = self._place(origin.path)
             found.update(_names_in(place.folder), _names_in(place.source_folder))
-        return sorted(found.union(self.library_names()))
+        return sorted(name for name in found.union(self.library_names()) if not name.endswith(".test"))
 
     def library_names(self) -> list[str]:
         """The names of the shipped patterns, sorted."""
@@ -138,10 +164,14 @@ def _folders(reference: str, place: Place) -> Iterator[Path]:
 
 def _candidates(folder: Path, reference: str) -> Iterator[Path]:
     """The files in a folder that a reference can mean and that exist."""
-    names = [reference] if reference.endswith(_SUFFIX) else [f"{reference}{_SUFFIX}", f"{reference}/index{_SUFFIX}"]
-    for name in names:
+    for name in _spellings(reference):
         if os.path.isfile(folder / name):
             yield folder / name
+
+
+def _spellings(reference: str) -> list[str]:
+    """The file names that a reference can mean, below the folder in which it is looked for."""
+    return [reference] if reference.endswith(_SUFFIX) else [f"{reference}{_SUFFIX}", f"{reference}/index{_SUFFIX}"]
 
 
 def _names_in(folder: Path) -> Iterator[str]:
@@ -198,9 +228,11 @@ def _missing(shown: str, near: list[str]) -> SourceError:
     return SourceError("P103", f"there is no file `{shown}`", hint=_hint(PurePath(shown).name, near))
 
 
-def _outside(reference: str, origin: Document, span: Span | None) -> SourceError:
+def _outside(reference: str, origin: Document, span: Span | None, *, through_link: bool = False) -> SourceError:
     message = f"`{reference}` leads outside of the folder that `{origin.source.name}` may use"
     hint = "name a file beside it or in the project's `src/`, without `..` and without a leading `/`"
+    if through_link:
+        hint = "the file is a link to one that stands elsewhere; put the file itself there"
     return SourceError("P109", message, source=origin.source, span=span, hint=hint)
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from prose_lang.diagnostics import Diagnostic
 from prose_lang.text import Source, Span
+
+if TYPE_CHECKING:
+    from prose_lang.documents.scenarios import TestText
 
 #: Kinds of entries (L2), spelled as in the frontmatter.
 FUNCTION_KINDS = frozenset({"function", "service", "program", "component", "system"})
@@ -157,6 +160,7 @@ class Entry:
     body: Fence | None
     open_inputs: bool  # no interface section at all: anything may be sent
     service_spans: Mapping[str, Span] = MappingProxyType({})
+    is_documentation: bool = False  # a `##` heading that only divides the text: it opens nothing that is called
 
     def section(self, key: str) -> Section | None:
         """The first section of that name, without case."""
@@ -175,11 +179,18 @@ class Document:
     diagnostics: tuple[Diagnostic, ...]
     anonymous: bool = False  # a bare delegation body without frontmatter (L2)
     path: Path | None = None  # the file it was loaded from; references are looked up beside it (L8)
+    test: TestText | None = None  # what a file of kind `test` says besides
 
     @property
     def main(self) -> Entry:
         """The file-level entry."""
         return self.entries[0]
+
+    @property
+    def group(self) -> str | None:
+        """The `group` of its frontmatter, under which a catalogue lists it; None if there is none."""
+        group = self.frontmatter.get("group")
+        return group if isinstance(group, str) else None
 
     def entry(self, name: str) -> Entry | None:
         """The inline entry of that name."""

@@ -18,6 +18,7 @@ from prose_lang.documents.frontmatter import Frontmatter, read_frontmatter
 from prose_lang.documents.model import Document, Entry, Fence
 from prose_lang.documents.outline import read_outline
 from prose_lang.documents.page import Page
+from prose_lang.documents.scenario_reading import is_scenario, read_test, without_scenarios
 from prose_lang.documents.sections import Draft, read_drafts
 from prose_lang.text import Source, Span
 
@@ -44,6 +45,10 @@ def read_document(source: Source, path: Path | None = None) -> Document:
     main, *inline = drafts
     name = frontmatter.name or name_of_file(source.name)
     kind = frontmatter.kind or kind_of_sections(main)
+    test = None
+    if kind == "test":
+        test = read_test(main, inline, name, frontmatter, page, faults)
+        main, inline = without_scenarios(main), [draft for draft in inline if not is_scenario(draft)]
     entries = [read_entry(main, name, kind, frontmatter.span, faults, sound=frontmatter.sound)]
     entries += _inline(inline, faults)
     return Document(
@@ -54,6 +59,7 @@ def read_document(source: Source, path: Path | None = None) -> Document:
         entries=tuple(entries),
         diagnostics=tuple(sort_diagnostics(faults.found)),
         path=path,
+        test=test,
     )
 
 
@@ -73,10 +79,11 @@ def _inline(drafts: list[Draft], faults: Faults) -> list[Entry]:
         assert draft.name is not None, "inline entries have headings"
         assert draft.heading is not None
         entry = read_entry(draft, draft.name, kind_of_sections(draft), draft.heading, faults)
-        if draft.name in entries:
-            faults.twice("entry", draft.name, draft.heading, entries[draft.name].span)
-        else:
+        known = entries.get(draft.name)
+        if known is None or known.is_documentation:
             entries[draft.name] = entry
+        elif not entry.is_documentation:
+            faults.twice("entry", draft.name, draft.heading, known.span)
     return list(entries.values())
 
 

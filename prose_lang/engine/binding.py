@@ -22,6 +22,9 @@ from prose_lang.services.references import Reference
 from prose_lang.text import Span, nearest
 from prose_lang.values import NotAValue, ServiceRef, Value, intake
 
+#: What is said of a name that resembles none.
+_SOURCES = "names are registered (--services) or scripted (--script); a Python function is py:MODULE:FUNCTION"
+
 
 class Binder:
     """Binds names for one program. `adapt` makes a service of a Python callable."""
@@ -32,8 +35,13 @@ class Binder:
         self.adapt = adapt
         self.found: list[Diagnostic] = []
 
-    def fault(self, code: str, message: str, span: Span | None, hint: str | None = None) -> None:
+    def fault(
+        self, code: str, message: str, span: Span | None, hint: str | None = None, given: Given | None = None
+    ) -> None:
+        """A fault is told where the value was given, if that is known, else where the name is declared."""
         source = self.document.source if span is not None else None
+        if given is not None and given.place is not None:
+            source, span = given.place
         self.found.append(Diagnostic(code, message, source, span, hint=hint))
 
     # --- slots -------------------------------------------------------------------------------------------------------
@@ -44,16 +52,20 @@ class Binder:
         for slot in program.entry.slots:
             item = _given(names.get(slot.name))
             if item.value is None:
-                if not slot.optional:
-                    self.fault("P203", f"the slot `{slot.name}` is not bound", slot.span,
-                               f"bind it to a service: {slot.name}=…")  # fmt: skip
+                if slot.optional:
+                    continue
+                # A service of the same name is not taken by itself: which one fills a slot is for the caller to say.
+                own = slot.name in self.linker.registered
+                hint = f"bind it to the service of its name: {slot.name}={slot.name}"
+                self.fault("P203", f"the slot `{slot.name}` is not bound", slot.span,
+                           hint if own else f"bind it to a service: {slot.name}=…")  # fmt: skip
                 continue
             try:
                 bound[slot.name] = self.slot(slot, item)
             except ProseError as error:
-                self.fault(error.code, f"`{slot.name}`: {error.message}", slot.span, error.hint)
+                self.fault(error.code, f"`{slot.name}`: {error.message}", slot.span, error.hint, item)
             except TypeError as error:
-                self.fault("P202", f"`{slot.name}`: {error}", slot.span)
+                self.fault("P202", f"`{slot.name}`: {error}", slot.span, given=item)
         return bound
 
     def slot(self, slot: Slot, item: Given) -> Value:
@@ -87,7 +99,7 @@ class Binder:
         service = self.linker.referenced(reference, self.document)
         if service is None:
             close = nearest(reference.text, self.linker.scope(self.document).names())
-            hint = "did you mean " + " or ".join(f"`{name}`" for name in close) + "?" if close else None
+            hint = "did you mean " + " or ".join(f"`{name}`" for name in close) + "?" if close else _SOURCES
             raise CheckError("P202", f"there is no service `{reference.text}`", hint=hint)
         return ServiceRef(service.name, service)
 
@@ -101,16 +113,17 @@ class Binder:
         for name, item in names.items():
             base = known.get(name)
             if base is None:
-                self.unknown(name, program, list(known))
+                self.unknown(name, program, list(known), _given(item))
             elif base.kind != "slot":
-                declared = base.item
+                declared, given = base.item, _given(item)
+                span = declared.span if declared else None
                 try:
-                    taken[name] = self.value(_given(item), declared)
+                    taken[name] = self.value(given, declared)
                     continue
                 except Mismatch as error:
-                    self.fault("P211", f"`{name}` {error}", declared.span if declared else None)
+                    self.fault("P211", f"`{name}` {error}", span, given=given)
                 except (NotAValue, TypeError) as error:
-                    self.fault("P211", f"`{name}`: {error}", declared.span if declared else None)
+                    self.fault("P211", f"`{name}`: {error}", span, given=given)
                 refused.add(name)
         for declared in program.required:
             if taken.get(declared.name) is None and declared.name not in refused:
@@ -127,12 +140,12 @@ class Binder:
         value = intake(value)
         return value if declared is None else fitted(value, declared, text=item.text)
 
-    def unknown(self, name: str, program: Program, known: list[str]) -> None:
+    def unknown(self, name: str, program: Program, known: list[str], given: Given) -> None:
         close = nearest(name, known)
         hint = "did you mean " + " or ".join(f"`{one}`" for one in close) + "?" if close else None
         if hint is None and known:
             hint = "it takes " + ", ".join(known)
-        self.fault("P210", f"`{program.entry.name}` takes no `{name}`", None, hint)  # it stands in no file
+        self.fault("P210", f"`{program.entry.name}` takes no `{name}`", None, hint, given)  # it may stand in no file
 
 
 def _given(item: Any) -> Given:

@@ -14,7 +14,8 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeAlias
 
 import attrs
 
@@ -32,9 +33,10 @@ from prose_lang.documents.reader import read_document
 from prose_lang.engine.binding import Binder
 from prose_lang.engine.given import Given
 from prose_lang.engine.linker import Linker, Unit
-from prose_lang.engine.outcome import Outcome, status_of
+from prose_lang.engine.outcome import DecisionRecord, Outcome, status_of, trace_of
 from prose_lang.engine.pattern import Pattern
 from prose_lang.engine.preflight import check_models
+from prose_lang.engine.refusals import kind_refused
 from prose_lang.handlers import Limits, Recorder, compose
 from prose_lang.handlers.clock import LoopClock
 from prose_lang.handlers.limits import Limiter
@@ -42,19 +44,24 @@ from prose_lang.handlers.trace import Observer
 from prose_lang.runtime.activation import Run
 from prose_lang.runtime.compiler.code import Code
 from prose_lang.runtime.compiler.compiler import compile_program
+from prose_lang.runtime.compiler.probe import Probe
+from prose_lang.runtime.deciding import decide
 from prose_lang.runtime.effects import Service
-from prose_lang.runtime.patterns import BoundPattern, whole_place
-from prose_lang.runtime.whole import WholeCall
-from prose_lang.semantics import Environment, Program
+from prose_lang.runtime.patterns import BoundPattern
+from prose_lang.runtime.served import ServedContract
+from prose_lang.semantics import Environment, Program, analyze_condition, parse_body
 from prose_lang.services import Script, WorkerThreads, as_service, parse_reference, scripted_services
 from prose_lang.services.models.completion import Completion
 from prose_lang.services.models.definition import ModelDefinition
 from prose_lang.services.models.models import Models
 from prose_lang.services.models.service import ModelService
 from prose_lang.services.models.settings import ModelSettings
+from prose_lang.syntax import Parsed
 from prose_lang.text import Source
 from prose_lang.values import ServiceRef, TooLarge, Value, handout
 
+#: What a run is of: a program with its slots bound, or a contract with the service that does its work.
+Runnable: TypeAlias = BoundPattern | ServedContract
 #: How many bound patterns and adapted functions an engine keeps.
 _KEPT = 256
 
@@ -67,8 +74,9 @@ class Engine:
     `conditions` maps the text of a condition (or `NAME: text` for one pattern's) to a predicate over the values it
     names (L30.0). `model` is the default model, `PROVIDER/MODEL` or an alias; `models` says more about models, and
     `completion` answers their requests in litellm's place. `observers` are told every event. With `trace` off no calls
-    are kept, so that a run of any length needs the same memory. `root` is the project's folder, where it is not to be
-    found from the file.
+    are kept, so that a run of any length needs the same memory. A `probe` is told which statements the runs go through
+    and how conditions fall (`prose_lang.testing.coverage`). `max_depth` and `max_passes` are the ceilings of P307 and
+    P306.
 
     >>> engine = Engine(services={"shout": lambda text: text.upper()})
     >>> engine.run(engine.loads('call shout\\n  text: "hi"'), {}).value
@@ -91,6 +99,7 @@ class Engine:
         trace: bool = True,
         max_depth: int = 200,
         max_passes: int = 1000,
+        probe: Probe | None = None,
     ) -> None:
         self._threads = WorkerThreads()
         self._adapted: OrderedDict[tuple[Any, str | None], Service] = OrderedDict()
@@ -109,8 +118,10 @@ class Engine:
         self.trace = trace
         self.max_depth = max_depth
         self.max_passes = max_passes
+        self.probe = probe
         self._codes: OrderedDict[Program, Code] = OrderedDict()
         self._links: OrderedDict[Entry, _Linked] = OrderedDict()
+        self._trees: OrderedDict[Entry, Parsed] = OrderedDict()
 
     # --- loading and checking ----------------------------------------------------------------------------------------
 
@@ -137,18 +148,57 @@ class Engine:
 
     def check(self, pattern: Pattern) -> list[Diagnostic]:
         """Everything that can be said of a pattern before it is given anything, sorted by position."""
-        return sort_diagnostics(self._checked(pattern, self._new_linker(self.services)).found)
+        return self.checked(pattern)[0]
+
+    def checked(self, pattern: Pattern) -> tuple[list[Diagnostic], list[Program]]:
+        """What `check` says, and the programs of all bodies of the pattern's document in their order."""
+        linker = self._checked(pattern, self._new_linker(self.services))
+        document = pattern.document
+        programs = [linker.program(Unit(document, entry)) for entry in document.entries if entry.body is not None]
+        return sort_diagnostics(linker.found), programs
 
     def program(self, pattern: Pattern) -> Program:
         """The checked program of a pattern, errors and all."""
         return self._new_linker(self.services).program(Unit(pattern.document, pattern.entry))
 
+    def linked(self, pattern: Pattern) -> Linker:
+        """What links a pattern's names, for tools that look at it. Raises CheckError with all faults of the file."""
+        linker = self._checked(pattern, self._new_linker(self.services))
+        if linker.errors:
+            raise CheckError.from_diagnostics(sort_diagnostics(linker.found))
+        return linker
+
     def environment(self, document: Document) -> Environment:
         """What the bodies of a document can call by name, for tools that look at them without running them."""
         return self._new_linker(self.services).scope(document)
 
+    def service(self, thing: Any) -> Service:
+        """What a slot would be bound to: a function or another callable as a service, a service as it is.
+
+        Raises CheckError P202 for anything else.
+
+        >>> Engine().service(len).name
+        'len'
+        """
+        return self._adapt(thing)
+
+    def bound(self, pattern: Pattern, slots: Mapping[str, Any]) -> BoundPattern:
+        """A pattern with its slots bound, as a service: what it is called with are its inputs and config keys.
+
+        Its calls belong to the run that calls it. Raises CheckError with all that is wrong.
+        """
+        with self._linking:
+            linked = self._linked_kept(pattern, None)
+            binder = Binder(linked.linker, pattern.document, self._adapt)
+            bound = binder.slots(linked.program, slots)
+            if binder.found:
+                raise CheckError.from_diagnostics(sort_diagnostics(binder.found))
+            made = linked.linker.unit_service(Unit(pattern.document, pattern.entry), pattern.entry.name, bound)
+        assert isinstance(made, BoundPattern), "an entry with a body is a bound pattern"
+        return made
+
     def _checked(self, pattern: Pattern, linker: Linker) -> Linker:
-        linker.found.extend(pattern.document.diagnostics)
+        linker.visit(pattern.document)
         linker.program(Unit(pattern.document, pattern.entry))
         for entry in pattern.document.entries:
             for instance in entry.instances:
@@ -190,31 +240,26 @@ class Engine:
             await self.models.release()
 
     async def outcome_async(
-        self, pattern: Pattern, names: Mapping[str, Any], interrupted: list[Outcome] | None = None
+        self,
+        pattern: Pattern,
+        names: Mapping[str, Any],
+        interrupted: list[Outcome] | None = None,
+        *,
+        services: Mapping[str, Service] | None = None,
+        judge: Any = None,
     ) -> Outcome:
-        """Run and tell how it ended. A cancelled run leaves its partial outcome in `interrupted` and is cancelled."""
+        """Run and tell how it ended. A cancelled run leaves its partial outcome in `interrupted` and is cancelled.
+
+        `services` are known in this run alone, in front of the engine's own and in the place of its script; `judge`
+        is asked instead of the engine's. So the caller of a scripted run knows which replies were left.
+        """
         run_id = new_run_id()
         try:
             with self._linking:
-                bound, inputs, judge, diagnostics = self._prepare(pattern, names)
+                bound, inputs, asked, diagnostics = self._prepare(pattern, names, services, judge)
         except ProseError as error:
             return Outcome(run_id, "invalid", error=error, diagnostics=error.diagnostics)
-        clock = LoopClock()
-        recorder = Recorder(clock, self.observers, keep=self.trace)
-        limiter = Limiter(self.limits, clock)
-        run = Run(
-            run_id=run_id,
-            strict=self.strict,
-            max_depth=self.max_depth,
-            max_passes=self.max_passes,
-            judge=judge,
-            session=self._session,
-            rules=self.conditions,
-            on_warning=recorder.warned,
-            on_decision=recorder.decided if self.trace or self.observers else None,
-            on_event=recorder.noted if self.trace or self.observers else None,
-        )
-        run.perform, run.perform_composite = compose(recorder, limiter, clock, run_id)
+        recorder, run = self._new_run(run_id, asked, keep=self.trace)
 
         def ended(status: str, value: Value = None, error: ProseError | None = None) -> Outcome:
             found = (*diagnostics, *(error.diagnostics if error is not None else ()))
@@ -228,7 +273,7 @@ class Engine:
         except ProseError as error:
             return ended(status_of(error), error=error)
         except MemoryError:
-            place = whole_place(bound.program)
+            place = bound.place
             reason = "the run needs more memory than there is"
             return ended("limited", error=LimitError("P405", reason, source=place.source, span=place.span))
         except asyncio.CancelledError:
@@ -237,9 +282,9 @@ class Engine:
             raise
         return ended("ok", value)
 
-    async def _walk(self, bound: BoundPattern | WholeCall, run: Run, inputs: Mapping[str, Value]) -> Value:
+    async def _walk(self, bound: Runnable, run: Run, inputs: Mapping[str, Value]) -> Value:
         """The run itself, within its wall time."""
-        place = whole_place(bound.program)
+        place = bound.place
         seconds = self.limits.seconds
         if seconds is None:
             return written_out(await bound.run(run, inputs, place), bound, place)
@@ -253,13 +298,75 @@ class Engine:
             raise LimitError("P405", f"the run's time of {seconds:g} s is over", source=place.source, span=place.span,
                              hint="raise the limit if that is what you want (--timeout)") from None  # fmt: skip
 
+    def _new_run(self, run_id: str, judge: Service | None, *, keep: bool) -> tuple[Recorder, Run]:
+        """A run with its handlers, and what records it."""
+        clock = LoopClock()
+        recorder = Recorder(clock, self.observers, keep=keep)
+        told = keep or bool(self.observers)
+        run = Run(
+            run_id=run_id,
+            strict=self.strict,
+            max_depth=self.max_depth,
+            max_passes=self.max_passes,
+            judge=judge,
+            session=self._session,
+            rules=self.conditions,
+            on_warning=recorder.warned,
+            on_decision=recorder.decided if told else None,
+            on_event=recorder.noted if told else None,
+        )
+        run.perform, run.perform_composite = compose(recorder, Limiter(self.limits, clock), clock, run_id)
+        return recorder, run
+
+    # --- deciding ----------------------------------------------------------------------------------------------------
+
+    async def decide_async(
+        self,
+        text: str,
+        own: Mapping[str, Value],
+        others: Mapping[str, Value] = MappingProxyType({}),
+        *,
+        services: Mapping[str, Service] | None = None,
+        judge: Any = None,
+    ) -> DecisionRecord:
+        """Decide a text by the layers that decide the conditions of programs (L30), judge included.
+
+        `own` and `others` are the names that it can read. A judge is shown those that the text names, and all of `own`
+        where it names none. `services` and `judge` are those of `outcome_async`; a run's limits hold for one decision.
+
+        Raises CheckError P112 for an empty text, RunError where deciding failed (P304), P402 where the judge did, and
+        P403 where there is none.
+        """
+        source = Source("<condition>", text)
+        alone = analyze_condition(source, own, others)
+        asked = None
+        judge = self.judge if judge is None else judge
+        if judge is not None:
+            with self._linking:
+                linker = self._new_linker({**self.services, **(services or {})})
+                asked = self._judge(Binder(linker, alone.program.document, self._adapt), judge)
+        recorder, run = self._new_run(new_run_id(), asked, keep=True)
+        await decide(alone, {**others, **own}, run)
+        return trace_of(recorder).decisions[-1]
+
     # --- preparing ---------------------------------------------------------------------------------------------------
 
+    def faults(
+        self, pattern: Pattern, names: Mapping[str, Any], services: Mapping[str, Service] | None = None
+    ) -> list[Diagnostic]:
+        """What would keep a pattern from running with these names, as running it would tell; nothing is run."""
+        try:
+            with self._linking:
+                self._prepare(pattern, names, services, None)
+        except ProseError as error:
+            return list(error.diagnostics)
+        return []
+
     def _prepare(
-        self, pattern: Pattern, names: Mapping[str, Any]
-    ) -> tuple[BoundPattern | WholeCall, dict[str, Value], Service | None, tuple[Diagnostic, ...]]:
+        self, pattern: Pattern, names: Mapping[str, Any], services: Mapping[str, Service] | None, judge: Any
+    ) -> tuple[Runnable, dict[str, Value], Service | None, tuple[Diagnostic, ...]]:
         """Link, check and bind. Raises CheckError with everything that is wrong."""
-        linked = self._linked_kept(pattern)
+        linked = self._linked_kept(pattern, services)
         key = _key_of(pattern.entry, names)
         binder = Binder(linked.linker, pattern.document, self._adapt)
         kept = linked.bound.get(key)
@@ -267,19 +374,22 @@ class Engine:
         inputs = binder.values(linked.program, names)
         if binder.found:
             raise CheckError.from_diagnostics(sort_diagnostics([*linked.diagnostics, *binder.found]))
-        judge = self._judge(binder) if self.judge is not None else None
+        judge = self.judge if judge is None else judge
+        asked = self._judge(binder, judge) if judge is not None else None
         if kept is None:
             unit = Unit(pattern.document, pattern.entry)
-            service = linked.linker.whole(unit, slots)
-            made = service if isinstance(service, BoundPattern) else WholeCall(unit.entry.name, linked.program, service)
-            check_models(made, judge, self.models)
+            service = linked.linker.unit_service(unit, pattern.entry.name, slots)
+            made = service if isinstance(service, BoundPattern) else ServedContract(linked.program, service)
+            check_models(made, asked, self.models)
             # The names are kept with it: the key holds identities, which are theirs as long as they live.
             kept = (dict(names), made)
             self._keep(linked.bound, key, kept)
-        return kept[1], inputs, judge, linked.diagnostics
+        return kept[1], inputs, asked, linked.diagnostics
 
-    def _linked_kept(self, pattern: Pattern) -> _Linked:
+    def _linked_kept(self, pattern: Pattern, services: Mapping[str, Service] | None) -> _Linked:
         """The links of a pattern; the same ones in every run, unless scripted replies make each run's services new."""
+        if services is not None:
+            return self._linked(pattern, {**self.services, **services})
         if self.script is None:
             linked = self._links.get(pattern.entry)
             if linked is None:
@@ -292,21 +402,20 @@ class Engine:
     def _linked(self, pattern: Pattern, registered: Mapping[str, Service]) -> _Linked:
         entry, document = pattern.entry, pattern.document
         if entry.kind not in FUNCTION_KINDS and entry.kind != "pattern":
-            reason = "is a test" if entry.kind == "test" else f"is a {entry.kind}, which belongs to a standing reactor"
-            raise CheckError("P104", f"`{entry.name}` {reason}; it is not run", source=document.source, span=entry.span)
+            raise kind_refused(document, entry)
         linker = self._checked(pattern, self._new_linker(registered))
         diagnostics = sort_diagnostics(linker.found)
         if linker.errors:
             raise CheckError.from_diagnostics(diagnostics)
         return _Linked(linker, linker.program(Unit(document, entry)), tuple(diagnostics), OrderedDict())
 
-    def _judge(self, binder: Binder) -> Service:
-        if isinstance(self.judge, str):
-            found: ServiceRef = binder.named(parse_reference(self.judge, trusted=True))
-        elif isinstance(self.judge, Given):
-            found = binder.reference(self.judge.value, self.judge.trusted)
+    def _judge(self, binder: Binder, judge: Any) -> Service:
+        if isinstance(judge, str):
+            found: ServiceRef = binder.named(parse_reference(judge, trusted=True))
+        elif isinstance(judge, Given):
+            found = binder.reference(judge.value, judge.trusted)
         else:
-            found = binder.reference(self.judge, True)
+            found = binder.reference(judge, True)
         service: Service = found.target
         return service
 
@@ -336,12 +445,20 @@ class Engine:
     def _compiled(self, program: Program) -> Code:
         code = self._codes.get(program)
         if code is None:
-            code = compile_program(program)
+            code = compile_program(program, self.probe)
             self._keep(self._codes, program, code)
         return code
 
     def _new_linker(self, registered: Mapping[str, Service]) -> Linker:
-        return Linker(self.loader, registered, self._adapt, self._compiled, self.models)
+        return Linker(self.loader, registered, self._adapt, self._compiled, self.models, self._parsed)
+
+    def _parsed(self, document: Document, entry: Entry) -> Parsed:
+        """The tree of a body; what its names mean may differ from run to run, the tree does not."""
+        tree = self._trees.get(entry)
+        if tree is None:
+            tree = parse_body(document, entry)
+            self._keep(self._trees, entry, tree)
+        return tree
 
     def _registered(self, services: Iterable[Any] | Mapping[str, Any]) -> dict[str, Service]:
         pairs = services.items() if isinstance(services, Mapping) else ((None, thing) for thing in services)
@@ -358,7 +475,7 @@ def _with_default(settings: ModelSettings, model: str | None) -> ModelSettings:
     return settings if model is None else attrs.evolve(settings, default=model.removeprefix("model:"))
 
 
-def written_out(value: Value, bound: BoundPattern | WholeCall, place: Any) -> Value:
+def written_out(value: Value, bound: Runnable, place: Any) -> Value:
     """The value of a run as its receiver gets it: a copy, with references written as names."""
     try:
         return handout(value)
@@ -377,7 +494,7 @@ class _Linked(NamedTuple):
     linker: Linker
     program: Program
     diagnostics: tuple[Diagnostic, ...]
-    bound: OrderedDict[Any, tuple[Mapping[str, Any], BoundPattern | WholeCall]]
+    bound: OrderedDict[Any, tuple[Mapping[str, Any], Runnable]]
 
 
 def _key_of(entry: Entry, names: Mapping[str, Any]) -> tuple[Any, ...]:

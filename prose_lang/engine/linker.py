@@ -6,6 +6,7 @@ instances. All faults found are reported together, before anything runs.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -14,21 +15,28 @@ import attrs
 
 from prose_lang.diagnostics import CheckError, Diagnostic, Severity, SourceError
 from prose_lang.documents.loader import Loader
-from prose_lang.documents.model import Document, Entry, Instance
+from prose_lang.documents.model import Document, Entry, Instance, InstanceSlot
 from prose_lang.engine.types import Mismatch, fitted
 from prose_lang.resources import library_names
 from prose_lang.runtime.compiler.code import Code
 from prose_lang.runtime.effects import Service
 from prose_lang.runtime.patterns import BoundPattern
-from prose_lang.semantics import Program, Signature, analyze, entry_signature
+from prose_lang.semantics import Program, Signature, analyze, entry_signature, parse_body
 from prose_lang.services import CommandService, Reference, resolve_python
 from prose_lang.services.builtin import BUILTIN_NAMES, builtin
 from prose_lang.services.models.contract import of_entry, runtime_settings
 from prose_lang.services.models.models import Models
 from prose_lang.services.models.service import ModelService
 from prose_lang.services.stand_in import StandIn
+from prose_lang.syntax import Parsed
 from prose_lang.text import Span, nearest
 from prose_lang.values import ServiceRef, Value
+
+#: What is said of a name that means nothing.
+_MISSING = re.compile(
+    r"(?:there is nothing called |Services lists )?`(?P<name>[^`]+)`"
+    r"(?: does not resolve| to call|, and nothing provides it)"
+)
 
 
 @attrs.frozen(eq=False)
@@ -50,7 +58,10 @@ class Scope:
         """What a call of a name may bind; None if it calls nothing."""
         unit = self.linker.unit(name, self.document)
         if name in self.linker.registered:
-            return entry_signature(unit.entry) if unit is not None else self.linker.registered[name].signature
+            # The contract of a function holds for what stands in for it; the slots of a pattern are no part of a call.
+            if unit is not None and unit.entry.kind != "pattern":
+                return entry_signature(unit.entry)
+            return self.linker.registered[name].signature
         instance = self.linker.instance(name, self.document)
         if instance is not None:
             return self.linker.instance_signature(instance, self.document)
@@ -73,8 +84,8 @@ class Linker:
     """The links of one run, or of several with the same services.
 
     `registered` are services by name; they stand in for entries of that name. `adapt` makes a service of a Python
-    callable, `compiled` gives the code of a program, `models` do what entries without a body ask for. The built-in
-    services come last: every name of the user's wins.
+    callable, `compiled` gives the code of a program, `parsed` the tree of a body, `models` do what entries without a
+    body ask for. The built-in services come last: every name of the user's wins.
     """
 
     def __init__(
@@ -84,16 +95,19 @@ class Linker:
         adapt: Callable[..., Service],
         compiled: Callable[[Program], Code],
         models: Models,
+        parsed: Callable[[Document, Entry], Parsed] = parse_body,
     ) -> None:
         self.loader = loader
         self.registered = registered
         self.adapt = adapt
         self.compiled = compiled
         self.models = models
+        self.parsed = parsed
         self.found: list[Diagnostic] = []
         self._programs: dict[Entry, Program] = {}
         self._services: dict[Any, Service] = {}
-        self._checked: set[Any] = set()
+        self._checked: set[Instance] = set()
+        self._visited: set[Document] = set()
         self._refused: dict[tuple[str, Document], SourceError] = {}
         self._units: dict[tuple[str, Document], Unit | None] = {}
 
@@ -138,6 +152,7 @@ class Linker:
                 attrs.evolve(parameter, required=False) for parameter in own.parameters if parameter.name not in bound
             )
             + tuple(attrs.evolve(parameter, required=False) for parameter in own.parameters if parameter.name in bound),
+            open=own.open,
             outputs=own.outputs,
         )
 
@@ -147,10 +162,13 @@ class Linker:
         """The checked program of an entry with a body; its faults are noted."""
         known = self._programs.get(unit.entry)
         if known is None:
-            # A function may call itself: while it is looked at, its contract says what it takes.
-            stand_in = attrs.evolve(_empty_program(unit), signature=entry_signature(unit.entry))
+            # An entry may call itself: while it is looked at, its contract says what it takes. What the body of a
+            # pattern reads besides is not known yet.
+            declared = attrs.evolve(entry_signature(unit.entry), open=unit.entry.kind == "pattern")
+            stand_in = attrs.evolve(_empty_program(unit), signature=declared)
             self._programs[unit.entry] = stand_in
-            known = analyze(unit.document, unit.entry, Scope(self, unit.document))
+            tree = self.parsed(unit.document, unit.entry)
+            known = analyze(unit.document, unit.entry, Scope(self, unit.document), tree)
             told = tuple(self._explained(item, unit.document) for item in known.diagnostics)
             known = self._programs[unit.entry] = attrs.evolve(known, diagnostics=told)
             self.found.extend(told)
@@ -159,22 +177,30 @@ class Linker:
 
     def reach(self, program: Program, unit: Unit) -> None:
         """Check what a program calls by name."""
-        names = {plan.target.name: plan.target.span for plan in program.calls.values() if plan.target.static}
-        for name in names:
+        for name in dict.fromkeys(plan.target.name for plan in program.calls.values() if plan.target.static):
             if name in self.registered:
                 continue
-            use = program.uses.get(name)
-            if use is not None:
-                name = use.reference
-                if not self.resolves(name, unit.document):
-                    self.report("P109", f"`{name}` does not resolve", unit.document, use.span)
+            if name in program.uses:
+                name = program.uses[name].reference  # one that does not resolve has been reported where it stands
             instance = self.instance(name, unit.document)
             if instance is not None:
                 self.check_instance(instance, unit.document, ())
                 continue
-            callee = self.unit(name, unit.document)
-            if callee is not None and callee.entry.body is not None:
-                self.program(callee)
+            self.look_at(self.unit(name, unit.document))
+
+    def look_at(self, unit: Unit | None) -> None:
+        """Check what is reached: the file that it stands in, once, and its body."""
+        if unit is None:
+            return
+        self.visit(unit.document)
+        if unit.entry.body is not None:
+            self.program(unit)
+
+    def visit(self, document: Document) -> None:
+        """Note what was found wrong with a file when it was read."""
+        if document not in self._visited:
+            self._visited.add(document)
+            self.found.extend(document.diagnostics)
 
     # --- instances (L7) ----------------------------------------------------------------------------------------------
 
@@ -183,21 +209,39 @@ class Linker:
 
     def _explained(self, item: Diagnostic, document: Document) -> Diagnostic:
         """A diagnostic of a name that is not found, with the reason where looking for it told one."""
+        if item.code not in ("P109", "P202") and item.name != "missing-service":
+            return item
         for (name, origin), error in self._refused.items():
-            if origin is document and item.code in ("P109", "P202") and f"`{name}`" in item.message:
-                return attrs.evolve(item, code=error.code, name="", message=error.message, hint=error.hint)
+            if origin is document and f"`{name}`" in item.message:
+                return attrs.evolve(item, code=error.code, name="", severity=Severity.ERROR, message=error.message,
+                                    hint=error.hint)  # fmt: skip
+        if missing := _MISSING.fullmatch(item.message):
+            where = self._where(missing["name"], document)
+            # A name that is close is a better hint than where others would be looked for, but not than what to install.
+            is_path = ":" in missing["name"] or "/" in missing["name"]
+            if not item.hint or (is_path and where is not None and not where.startswith("looked for")):
+                return attrs.evolve(item, hint=where)
         return item
 
-    def check_instance(self, instance: Instance, document: Document, around: Sequence[Instance]) -> None:
-        """Report what is wrong with an instance and those nested in it, each once."""
+    def _where(self, name: str, document: Document) -> str | None:
+        """What would provide a name that means nothing."""
+        if ":" in name or "/" in name:
+            return self.loader.looked_for(name, document)
+        return f"put {name}.prose.md beside this file, or give such a service (--services, --script)"
+
+    def check_instance(
+        self, instance: Instance, document: Document, around: Sequence[Instance], name: str = ""
+    ) -> None:
+        """Report what is wrong with an instance and those nested in it, each once. `name` is what it is called, which
+        for one that is nested tells where it stands: `outer.slot[k]`."""
         if instance in self._checked:
             return
         self._checked.add(instance)
         unit = self.unit(instance.pattern, document)
-        where = f"the instance `{instance.name}`"
+        name = instance.name or name
+        where = f"the instance `{name}`"
         if unit is None:
-            close = nearest(instance.pattern, self.loader.names(document))
-            hint = f"did you mean `{close[0]}`?" if close else None
+            hint = self.loader.looked_for(instance.pattern, document)
             self.report("P109", f"{where} is of the pattern `{instance.pattern}`, which is not found",
                         document, instance.pattern_span, hint)  # fmt: skip
             return
@@ -205,34 +249,35 @@ class Linker:
             self.report("P202", f"{where} is of `{instance.pattern}`, which is a {unit.entry.kind}, not a pattern",
                         document, instance.pattern_span)  # fmt: skip
             return
-        self.program(unit)
+        self.look_at(unit)
         slots = {slot.name: slot for slot in unit.entry.slots}
         config = {item.name: item for item in unit.entry.config}
-        for name, bound in instance.slots.items():
-            if name not in slots:
-                self._unknown(where, "slot", name, slots, config, document, bound.span)
+        for slot, bound in instance.slots.items():
+            if slot not in slots:
+                self._unknown(where, "slot", slot, slots, config, document, bound.span)
                 continue
-            if bound.listed and len(bound.services) > 1 and not slots[name].many and self._called(unit, name):
-                self.report("P206", f"{where} binds the slot `{name}` to several services, and it takes one",
+            if bound.listed and len(bound.services) > 1 and not slots[slot].many and self._called(unit, slot):
+                self.report("P206", f"{where} binds the slot `{slot}` to several services, and it takes one",
                             document, bound.span)  # fmt: skip
-            for service in bound.services:
+            for number, service in enumerate(bound.services):
                 if isinstance(service, Instance):
-                    self.check_instance(service, document, (*around, instance))
+                    inner = nested_name(name, bound, number)
+                    self.check_instance(service, document, (*around, instance), inner)
                 elif not self.resolves(service, document):
                     close = nearest(service, Scope(self, document).names())
-                    hint = f"did you mean `{close[0]}`?" if close else None
-                    self.report("P202", f"{where} binds `{name}` to `{service}`, which is not found",
+                    hint = f"did you mean `{close[0]}`?" if close else self._where(service, document)
+                    self.report("P202", f"{where} binds `{slot}` to `{service}`, which is not found",
                                 document, bound.span, hint)  # fmt: skip
                 else:
                     self._nested(service, document, (*around, instance))
-        for name, value in instance.config.items():
-            if name not in config:
-                self._unknown(where, "config key", name, config, slots, document, instance.config_spans[name])
+        for key, value in instance.config.items():
+            if key not in config:
+                self._unknown(where, "config key", key, config, slots, document, instance.config_spans[key])
                 continue
             try:
-                fitted(value, config[name], text=False)
+                fitted(value, config[key], text=False)
             except Mismatch as error:
-                self.report("P211", f"{where} sets `{name}`, which {error}", document, instance.config_spans[name])
+                self.report("P211", f"{where} sets `{key}`, which {error}", document, instance.config_spans[key])
         missing = [f"`{slot.name}`" for slot in slots.values() if not (slot.optional or slot.name in instance.slots)]
         if missing:
             what = "slot" if len(missing) == 1 else "slots"
@@ -253,9 +298,7 @@ class Linker:
                 return
             self.check_instance(nested, document, around)
             return
-        unit = self.unit(name, document)
-        if unit is not None and unit.entry.body is not None:
-            self.program(unit)
+        self.look_at(self.unit(name, document))
 
     def _unknown(
         self,
@@ -308,7 +351,8 @@ class Linker:
             return self.standing_in(registered, unit)
         instance = self.instance(name, document)
         if instance is not None:
-            return self.instantiate(instance, document, instance.name)
+            within = next(entry for entry in document.entries if instance in entry.instances)
+            return self.instantiate(instance, document, instance.name, within)
         unit = self.unit(name, document)
         return self.unit_service(unit, name) if unit is not None else self.built_in(name)
 
@@ -376,26 +420,29 @@ class Linker:
         return self.unit_service(Unit(document, entry), entry.name)
 
     def unit_service(
-        self, unit: Unit, name: str, slots: Mapping[str, Value] | None = None, config: Mapping[str, Value] | None = None
+        self,
+        unit: Unit,
+        name: str,
+        slots: Mapping[str, Value] | None = None,
+        config: Mapping[str, Value] | None = None,
+        within: Entry | None = None,
     ) -> Service:
-        """An entry as a service: its body, or work for a model. Only an instance has `config`, and inherits (L7)."""
+        """An entry as a service: its body, or work for a model. Only an instance has `config`, and stands `within` an
+        entry whose inputs it may inherit (L7). Raises CheckError for an entry that cannot run."""
+        broken = [item for item in unit.document.diagnostics if item.severity is Severity.ERROR]
+        if broken:
+            raise CheckError.from_diagnostics(broken)
         if unit.entry.body is None:
-            return self.by_model(unit, name)
+            registered = self.registered.get(unit.entry.name)
+            return self.standing_in(registered, unit) if registered is not None else self.by_model(unit, name)
         program = self.program(unit)
         if program.errors:
             raise CheckError.from_diagnostics(program.diagnostics)
-        find, inherits = self.finder(unit.document), config is not None
-        return BoundPattern(name, self.compiled(program), slots or {}, config or {}, find, inherits=inherits)
+        find = self.finder(unit.document)
+        return BoundPattern(name, self.compiled(program), slots or {}, config or {}, find, within=within)
 
-    def whole(self, unit: Unit, slots: Mapping[str, Value]) -> Service:
-        """An entry as the whole of a run; one without a body may have a service of its name in its place."""
-        registered = self.registered.get(unit.entry.name) if unit.entry.body is None else None
-        if registered is not None:
-            return self.standing_in(registered, unit)
-        return self.unit_service(unit, unit.entry.name, slots)
-
-    def instantiate(self, instance: Instance, document: Document, name: str) -> Service:
-        """An instance as a service; those nested in it are called `outer.slot[k]` (L7)."""
+    def instantiate(self, instance: Instance, document: Document, name: str, within: Entry) -> Service:
+        """An instance as a service; those nested in it are called `outer.slot[k]` (L7). It stands `within` an entry."""
         unit = self.unit(instance.pattern, document)
         assert unit is not None, "instances are checked before they are made"
         slots: dict[str, Value] = {}
@@ -404,19 +451,26 @@ class Linker:
             references: list[Value] = []
             for number, service in enumerate(bound.services):
                 if isinstance(service, Instance):
-                    inner = f"{name}.{slot}[{number}]" if bound.listed else f"{name}.{slot}"
-                    references.append(ServiceRef(service.name or inner, self.instantiate(service, document, inner)))
+                    inner = nested_name(name, bound, number)
+                    references.append(
+                        ServiceRef(service.name or inner, self.instantiate(service, document, inner, within))
+                    )
                 else:
                     references.append(ServiceRef(service, self.service(service, document)))
             listed = slot in many or (bound.listed and len(references) != 1)
             slots[slot] = references if listed else references[0]
         items = {item.name: item for item in unit.entry.config}
         config = {key: fitted(value, items[key], text=False) for key, value in instance.config.items()}
-        return self.unit_service(unit, name, slots, config)
+        return self.unit_service(unit, name, slots, config, within)
 
     @property
     def errors(self) -> list[Diagnostic]:
         return [item for item in self.found if item.severity is Severity.ERROR]
+
+
+def nested_name(outer: str, bound: InstanceSlot, number: int) -> str:
+    """What a nested instance without a name of its own is called (L7): `outer.slot`, `outer.slot[k]` in a list."""
+    return f"{outer}.{bound.name}[{number}]" if bound.listed else f"{outer}.{bound.name}"
 
 
 def _empty_program(unit: Unit) -> Program:

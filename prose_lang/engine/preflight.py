@@ -11,22 +11,23 @@ from collections.abc import Iterator
 from typing import Any
 
 from prose_lang.diagnostics import CheckError, Diagnostic, RunError
+from prose_lang.engine.refusals import model_needed
 from prose_lang.runtime.effects import Service
 from prose_lang.runtime.patterns import BoundPattern
-from prose_lang.runtime.whole import WholeCall
+from prose_lang.runtime.served import ServedContract
 from prose_lang.services.models.choice import choose
 from prose_lang.services.models.models import Models
 from prose_lang.services.models.service import ModelService
 from prose_lang.values import ServiceRef
 
 
-def check_models(whole: BoundPattern | WholeCall, judge: Service | None, models: Models) -> None:
+def check_models(whole: BoundPattern | ServedContract, judge: Service | None, models: Models) -> None:
     """Raise CheckError P410 for keys that are missing. Loads litellm if a model is needed."""
     found: dict[str, Diagnostic] = {}
     program = whole.program
 
     def note(error: RunError) -> None:
-        span = program.entry.span if isinstance(whole, WholeCall) else None
+        span = program.entry.span if isinstance(whole, ServedContract) else None
         source = program.source if span is not None else None
         found.setdefault(error.message, Diagnostic(error.code, error.message, source, span, hint=error.hint))
 
@@ -34,8 +35,11 @@ def check_models(whole: BoundPattern | WholeCall, judge: Service | None, models:
         try:
             model = choose(models.settings, service.name, call=None, entry=service.tier, binding=service.model)
         except RunError as error:
-            alone = isinstance(whole, WholeCall) and service is whole.service
-            if alone or service.tier is not None or service.model is not None:
+            alone = isinstance(whole, ServedContract) and service is whole.service
+            if alone and service.tier is None and service.model is None:
+                needed = model_needed(program.document, program.entry)
+                found.setdefault(needed.message, needed.as_diagnostic())
+            elif alone or service.tier is not None or service.model is not None:
                 note(error)
             continue  # else it is perhaps never called, and if it is, it says so at its place
         try:
@@ -46,9 +50,9 @@ def check_models(whole: BoundPattern | WholeCall, judge: Service | None, models:
         raise CheckError.from_diagnostics(list(found.values()))
 
 
-def _needed(whole: BoundPattern | WholeCall, judge: Service | None) -> Iterator[ModelService]:
+def _needed(whole: BoundPattern | ServedContract, judge: Service | None) -> Iterator[ModelService]:
     seen: set[int] = set()
-    waiting: deque[Any] = deque([whole.service if isinstance(whole, WholeCall) else whole, judge])
+    waiting: deque[Any] = deque([whole.service if isinstance(whole, ServedContract) else whole, judge])
     while waiting:
         service = waiting.popleft()
         if isinstance(service, (list, tuple)):

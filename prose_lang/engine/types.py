@@ -54,11 +54,15 @@ def _one_from(text: str, word: str) -> tuple[Value] | None:
             return (text,)
         case "number" | "integer":
             number = as_number(text)
+            if number is not None and word == "integer" and number == int(number):
+                number = int(number)  # `3.0` counts three times like `3`, and is written like it
             return None if number is None else (number,)
         case "boolean":
             return {"true": (True,), "false": (False,)}.get(text.strip().lower())
         case "object":
             return _json(text) if text.lstrip().startswith("{") else None
+        case _ if word.startswith('"'):
+            return (text,) if text == word[1:-1] else None
         case _:
             return (text,)
 

@@ -9,6 +9,7 @@ from functools import cached_property
 import attrs
 
 from prose_lang.documents.model import Document, Entry
+from prose_lang.linter.slips import Slip, slip_of
 from prose_lang.linter.structure import Structure, read_structure
 from prose_lang.semantics import Base, Environment, Program
 from prose_lang.syntax import Parsed
@@ -43,6 +44,12 @@ class Subject:
             for _, expression in plan.reads:
                 found += walk(expression)
         return tuple(found)
+
+    @cached_property
+    def slips(self) -> dict[n.Condition, Slip]:
+        """The conditions that go to a judge only because of a slip."""
+        found = {condition: slip_of(plan) for condition, plan in self.program.conditions.items()}
+        return {condition: slip for condition, slip in found.items() if slip is not None}
 
     @cached_property
     def read_cells(self) -> frozenset[int]:

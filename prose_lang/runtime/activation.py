@@ -46,12 +46,14 @@ class Activation:
     """One body in execution. `indices` are those of the loops and branches that are open, outermost first.
 
     `prefix` is the address of the call that started it, `order` that call's place in program order. `template` is the
-    frame that the bodies of blocks start from, `inherited` the inputs without a default, which nested instances may
-    take by name (L7). `within` are the names of the patterns and instances it is part of, which limits go by (L34).
-    `stack` counts the Python frames below it, roughly.
+    frame that the bodies of blocks start from, `own` the inputs without a default, which instances may take by name
+    (L7), `inherited` those and the ones that it was offered itself. `within` are the names of the patterns and
+    instances it is part of, which limits go by (L34). `stack` counts the Python frames below it, roughly.
     """
 
-    __slots__ = ("depth", "home", "indices", "inherited", "order", "prefix", "run", "stack", "template", "within")
+    __slots__ = (
+        "depth", "home", "indices", "inherited", "order", "own", "prefix", "run", "stack", "template", "within",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -71,6 +73,7 @@ class Activation:
         self.depth = depth
         self.stack = stack
         self.template: Frame = []
+        self.own: Mapping[str, Value] = {}
         self.inherited: Mapping[str, Value] = {}
         self.within: tuple[str, ...] = ()
 
@@ -79,6 +82,7 @@ class Activation:
         stack = self.home.code.weight if fresh else self.stack
         made = Activation(self.run, self.home, self.prefix, self.order, indices, self.depth, stack)
         made.template = self.template
+        made.own = self.own
         made.inherited = self.inherited
         made.within = self.within
         return made

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from prose_lang.text import Span
+
 
 class Return:
-    """`return value`, or the value of a body's last statement."""
+    """`return value`, or the value of a body's last statement; `span` is where the `return` stands."""
 
-    __slots__ = ("value",)
+    __slots__ = ("span", "value")
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Any, span: Span | None = None) -> None:
         self.value = value
+        self.span = span
 
 
 class ArmValue:

@@ -6,11 +6,14 @@ again: its address (L35). It doubles as the record of what came of it, so that t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable
 from typing import Any, NamedTuple, Protocol
 
 from prose_lang.semantics.signature import Signature
 from prose_lang.text import Source, Span
+
+_NUMBERS = re.compile(r"\[(\d+)\]")
 
 
 class Usage:
@@ -139,6 +142,20 @@ class Effect:
     def address(self) -> str:
         """The address (L35), made when somebody wants to see it."""
         return self.site.address(self.place.prefix, self.indices)
+
+    @property
+    def sample(self) -> int:
+        """The sample number: what a cache of answers needs beside the question.
+
+        It is made of the numbers of the loops and branches around the call: the passes of a loop that ask the same have
+        different ones, and a repeated run has the same ones again. In a single loop it is the number of the pass.
+        """
+        numbers = _NUMBERS.findall(self.address)
+        if len(numbers) <= 1:
+            return int(numbers[0]) if numbers else 0
+        from hashlib import blake2b
+
+        return int.from_bytes(blake2b(".".join(numbers).encode(), digest_size=6).digest())
 
 
 class Call(Effect):

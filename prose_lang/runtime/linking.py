@@ -10,10 +10,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from prose_lang.diagnostics import RunError
+from prose_lang.documents.declarations import misfit, restricts, takes_text
+from prose_lang.documents.model import Item
 from prose_lang.runtime.effects import Service
 from prose_lang.runtime.place import Place
 from prose_lang.semantics import CallPlan, Signature
 from prose_lang.text import nearest
+from prose_lang.values import ServiceRef
 
 MODIFIERS = ("retry", "backoff", "timeout")
 
@@ -31,6 +34,22 @@ class Link(NamedTuple):
     required: tuple[str, ...]
     keep_null: bool
     dropped: tuple[str, ...]
+    typed: tuple[Item, ...]
+
+    def check(
+        self, service: Service, inputs: Mapping[str, Any], place: Place, warn: Callable[[Place, str, str], None]
+    ) -> None:
+        """P211 where a value is not what the contract declares; where that is a text, another kind is let through
+        with a warning event (L3)."""
+        for item in self.typed:
+            value = inputs.get(item.name)
+            if value is None or isinstance(value, ServiceRef) or (wrong := misfit(value, item)) is None:
+                continue
+            message = f"`{item.name}` of `{service.name}` {wrong}"
+            if takes_text(item):
+                warn(place, "P211", message)
+                continue
+            raise RunError("P211", message, source=place.source, span=place.span, service=service.name)
 
     def warn(
         self, service: Service, values: Mapping[str, Any], place: Place, warn: Callable[[Place, str, str], None]
@@ -68,8 +87,13 @@ def link(plan: CallPlan, service: Service, given: Mapping[str, Any], place: Plac
     missing = [parameter.name for parameter in required if parameter.name not in names]
     if missing:
         raise missing_inputs(service, missing, place)
+    typed = tuple(
+        parameter.item
+        for parameter in signature.parameters
+        if parameter.name in names and parameter.item is not None and restricts(parameter.item)
+    )
     strict = tuple(parameter.name for parameter in required if not parameter.pass_null)
-    return Link(tuple(names), words, strict, getattr(service, "inherits", False), tuple(dropped))
+    return Link(tuple(names), words, strict, getattr(service, "inherits", False), tuple(dropped), typed)
 
 
 def _refuse_unless_a_slot(plan: CallPlan, service: Service, signature: Signature, name: str, place: Place) -> None:

@@ -8,25 +8,29 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import attrs
+
 from prose_lang.diagnostics import RunError, ServiceError
-from prose_lang.documents.model import Item
+from prose_lang.documents.model import Entry, Item
 from prose_lang.runtime.activation import Activation, Home, Run
 from prose_lang.runtime.compiler.code import Code, Frame
 from prose_lang.runtime.compiler.statements import value_of
+from prose_lang.runtime.completion import Return
 from prose_lang.runtime.effects import Effect, Service
 from prose_lang.runtime.linking import missing_inputs
 from prose_lang.runtime.place import Place
-from prose_lang.semantics import Parameter, Program, Signature
+from prose_lang.semantics import Program, Signature
 from prose_lang.text import Span
-from prose_lang.values import ServiceRef, Value
+from prose_lang.values import ServiceRef, Value, a_kind_of
 
 
 class BoundPattern:
     """A program with some of its names bound.
 
     `slots` hold references, or lists of them; `config` the instance's own settings. What neither binds may be bound
-    by each call, where it is an instance (`inherits`) taken from a same-named input of the entry around it, or
-    defaulted, in this order (L7). Everything else sees what its call binds and nothing more (L32).
+    by each call, where it is an instance taken from a same-named input of the entry around it, or defaulted, in this
+    order (L7). Everything else sees what its call binds and nothing more (L32). `within` is the entry in which an
+    instance stands; None for what is no instance.
     """
 
     composite = True
@@ -39,15 +43,17 @@ class BoundPattern:
         config: Mapping[str, Value],
         find: Callable[[str], Service | None],
         *,
-        inherits: bool = False,
+        within: Entry | None = None,
     ) -> None:
         self.name = name
         self.code = code
         self.slots = slots
         self.config = config
-        self.inherits = inherits
+        self.within = within
+        self.inherits = within is not None
         self.home = Home(code, find)
         self.signature = _relaxed(code.program.signature)
+        self.place = whole_place(code.program)
 
     @property
     def program(self) -> Program:
@@ -55,14 +61,27 @@ class BoundPattern:
         return self.code.program
 
     async def invoke(self, effect: Effect) -> Any:
-        """Run the body for one call; its place is that of the call."""
+        """Run the body for one call; its place is that of the call.
+
+        A further attempt makes calls of its own: their addresses say which attempt they belong to (L35).
+        """
         caller: Activation = effect.place
         place = Place(effect.site.source, effect.site.span)
-        order = (*caller.order, *effect.site.order(effect.indices))
-        here = caller.below(self.home, f"{effect.address}/", order, place)
+        order = (*caller.order, *effect.site.order(effect.indices), effect.attempt)
+        again = f".retry[{effect.attempt - 1}]" if effect.attempt > 1 else ""
+        here = caller.below(self.home, f"{effect.address}{again}/", order, place)
         here.within = (*caller.within, *dict.fromkeys((self.name, self.code.program.entry.name)))
-        offered = caller.inherited if self.inherits else {}
-        return await here.descend(self.execute(here, effect.inputs, offered, place))
+        return await here.descend(self.execute(here, effect.inputs, self.offered(caller), place))
+
+    def offered(self, caller: Activation) -> Mapping[str, Value]:
+        """The inputs that an instance may take by name: those of the entry in which it stands.
+
+        Where that entry itself calls it, only its own; where a pattern calls it that it was bound to, what reached that
+        pattern from there as well.
+        """
+        if self.within is None:
+            return {}
+        return caller.own if caller.home.code.program.entry is self.within else caller.inherited
 
     async def run(self, run: Run, inputs: Mapping[str, Value], place: Place) -> Any:
         """Run the body as the whole of a run."""
@@ -79,13 +98,13 @@ class BoundPattern:
         completion = step.run(frame)
         if step.waits:
             completion = await completion
-        return self.shaped(value_of(completion), here, place)
+        return self.shaped(completion, here, place)
 
     def frame(self, here: Activation, inputs: Mapping[str, Value], offered: Mapping[str, Value], place: Place) -> Frame:
         frame: Frame = [None] * self.code.cells
         frame[0] = here
         missing: list[str] = []
-        inherited = dict(offered)  # an instance nested in this one stands in the same entry
+        own: dict[str, Value] = {}
         for base in self.code.program.bases:
             name, item = base.name, base.item
             if base.kind == "slot":
@@ -107,7 +126,7 @@ class BoundPattern:
                     missing.append(name)
             frame[base.cell] = value
             if base.kind != "slot" and base.kind != "config" and value is not None and not _defaulted(item):
-                inherited[name] = value
+                own[name] = value
         if missing:
             unbound = any(base.kind == "slot" and base.name in missing for base in self.code.program.bases)
             hint = "the slots of a pattern are bound by an instance of it: name, pattern and with, under Services"
@@ -115,15 +134,24 @@ class BoundPattern:
         for cell, source in self.code.program.initial:
             frame[cell] = frame[source]
         here.template = frame.copy() if self.code.blocks else frame
-        here.inherited = inherited
+        here.own = own
+        here.inherited = {**offered, **own} if offered else own  # an instance bound to a slot stands further out
         return frame
 
-    def shaped(self, value: Value, here: Activation, place: Place) -> Value:
-        """A function with one declared output gives that value, with several an object that has them all (L33)."""
+    def shaped(self, completion: Any, here: Activation, place: Place) -> Value:
+        """A function with one declared output gives that value, with several an object that has them all (L33).
+
+        What is missing is missing where the body gave its value: at its `return`, else at its last statement.
+        """
+        value = value_of(completion)
         outputs = self.signature.outputs
         if not outputs:
             return value
-        return shaped(value, outputs, self.name, place, here.run.warn)
+        span = completion.span if type(completion) is Return else None
+        if span is None and (body := self.code.program.body) is not None and body.statements:
+            span = body.statements[-1].span
+        given = Place(self.code.program.source, span) if span is not None else place
+        return shaped(value, outputs, self.name, place, here.run.warn, given)
 
 
 def shaped(
@@ -132,8 +160,12 @@ def shaped(
     name: str,
     place: Place,
     warn: Callable[[Place, str, str], None],
+    given: Place | None = None,
 ) -> Value:
-    """What a service with declared outputs gave, as its caller gets it (L33). P404 where outputs are missing."""
+    """What a service with declared outputs gave, as its caller gets it (L33).
+
+    P404 where outputs are missing, at the place where the value was `given` if that is in a text.
+    """
     if len(outputs) == 1:
         key = outputs[0].name
         if isinstance(value, dict) and key in value:
@@ -146,10 +178,12 @@ def shaped(
         return value
     wanted = [item.name for item in outputs if not item.optional]
     if not isinstance(value, dict):
-        raise broken_contract(name, f"it gave no object with {', '.join(wanted)}", place)
+        raise broken_contract(
+            name, f"it gave {a_kind_of(value)}, not an object with {', '.join(wanted)}", given or place
+        )
     missing = [key for key in wanted if key not in value]
     if missing:
-        raise broken_contract(name, f"its result has no {', '.join(missing)}", place)
+        raise broken_contract(name, f"its result has no {', '.join(missing)}", given or place)
     return value
 
 
@@ -176,7 +210,7 @@ def _as_slot(value: Value) -> Value:
 def _relaxed(signature: Signature) -> Signature:
     """The signature that callers see. A caller's input of the same name may fill what a call leaves out (L7), so
     nothing is missing before the frame is made."""
-    parameters = tuple(Parameter(parameter.name, False, parameter.type) for parameter in signature.parameters)
+    parameters = tuple(attrs.evolve(parameter, required=False) for parameter in signature.parameters)
     return Signature(parameters, signature.open, signature.outputs, signature.positional)
 
 

@@ -11,7 +11,8 @@ from prose_lang.semantics.program import Base, Program
 from prose_lang.semantics.resolver import Resolver
 from prose_lang.semantics.signature import Parameter, Signature
 from prose_lang.syntax import Parsed, parse
-from prose_lang.text import Span
+from prose_lang.syntax import nodes as n
+from prose_lang.text import Source, Span
 
 
 def analyze(
@@ -29,6 +30,14 @@ def analyze(
     resolver = Resolver(document, entry, parsed, environment or Nothing())
     if parsed.body.statements:
         resolver.resolve(parsed.body)
+    if environment is not None:
+        _missing_services(resolver, environment)
+    return program_of(resolver)
+
+
+def program_of(resolver: Resolver) -> Program:
+    """What a resolver has found out, for good."""
+    document, entry, parsed = resolver.document, resolver.entry, resolver.parsed
     bases = tuple(resolver.bases.values())
     return Program(
         document=document,
@@ -59,20 +68,34 @@ def analyze(
     )
 
 
+def _missing_services(resolver: Resolver, environment: Environment) -> None:
+    """Services lists what an entry may call (L2): a name that nothing provides is told, also where no body calls it."""
+    for name, span in resolver.entry.service_spans.items():
+        if name not in resolver.unprovided and name not in resolver.bases and environment.signature(name) is None:
+            hint = f"put {name}.prose.md beside this file, or give such a service (--services, --script)"
+            resolver.lint("missing-service", f"Services lists `{name}`, and nothing provides it", span, hint)
+
+
 def parse_body(document: Document, entry: Entry) -> Parsed:
     """The tree of an entry's body; an empty one if it has none."""
     if entry.body is None:
-        return parse(document.source, Span(0, 0))
+        return no_body(document.source)
     return parse(document.source, entry.body.span, entry.body.indent)
+
+
+def no_body(source: Source) -> Parsed:
+    """What there is to parse where there is no body."""
+    return Parsed(source, Span(0, 0), n.Body(0, 0, ()), (), (), ())
 
 
 def entry_signature(entry: Entry, bases: tuple[Base, ...] = ()) -> Signature:
     """What a call of an entry may bind: slots, inputs and config keys by name, implicit inputs as optional ones."""
-    parameters = [Parameter(slot.name, required=not slot.optional) for slot in entry.slots]
+    parameters = [Parameter(slot.name, required=not slot.optional, slot=True) for slot in entry.slots]
     parameters += [
-        Parameter(item.name, required=not (item.optional or item.has_default), type=item.type) for item in entry.inputs
+        Parameter(item.name, required=not (item.optional or item.has_default), type=item.type, item=item)
+        for item in entry.inputs
     ]
-    parameters += [Parameter(item.name, required=False, type=item.type) for item in entry.config]
+    parameters += [Parameter(item.name, required=False, type=item.type, item=item) for item in entry.config]
     known = {parameter.name for parameter in parameters}
     parameters += [
         Parameter(base.name, required=False) for base in bases if base.kind == "implicit" and base.name not in known

@@ -46,8 +46,11 @@ def plan_condition(resolver: Resolver, condition: n.Condition, site: Site, label
                 _latest(resolver, rule)
     decided = (expression is not None and not labels) or (bool(rules) and rules[-1].total)
     reads = () if decided else _shown_to_judge(resolver, condition, parse)
-    hint = None if decided or len(condition.text) > MAX_PHRASE else exact_form(condition, parse, resolver.known_names())
-    resolver.conditions[condition] = ConditionPlan(condition.text, site, expression, rules, reads, labels, hint)
+    visible = () if decided else tuple(resolver.known_names())
+    hint = None if decided or len(condition.text) > MAX_PHRASE else exact_form(condition, parse, visible)
+    resolver.conditions[condition] = ConditionPlan(
+        condition.text, site, expression, rules, reads, labels, hint, visible
+    )
 
 
 def _reads_names(resolver: Resolver, rule: Rule) -> bool:

@@ -68,11 +68,13 @@ def check_call_modifiers(report: Report, modifiers: Mapping[str, n.Property]) ->
         if name == "backoff":
             word = value.id if isinstance(value, n.Name) else value.value if isinstance(value, n.Literal) else None
             if word not in BACKOFF:
-                report("P212", "`backoff` is none, linear or exponential", value or item, None)
+                close = nearest(word, BACKOFF, 1) if isinstance(word, str) else []
+                hint = f"did you mean `{close[0]}`?" if close else None
+                report("P212", "`backoff` is none, linear or exponential", value or item, hint)
         elif isinstance(value, n.Literal):
             literal = value.value
             number = isinstance(literal, (int, float)) and not isinstance(literal, bool)
             if name == "retry" and not (number and literal >= 0 and literal == int(literal)):
-                report("P212", "`retry` is a whole number: how many further attempts", value, None)
+                report("P212", "`retry` is a whole number: how many further attempts", value, "write retry: 3")
             elif name == "timeout" and not (number and literal > 0):
-                report("P212", "`timeout` is a number of seconds above 0", value, None)
+                report("P212", "`timeout` is a number of seconds above 0", value, "write timeout: 30")

@@ -101,6 +101,7 @@ class ConditionPlan:
     reads: tuple[tuple[str, n.Expression], ...]  # what the judge is shown: label and reference
     labels: tuple[str, ...]  # of a choice
     hint: str | None  # a form that would be exact
+    visible: tuple[str, ...] = ()  # where a judge may be asked: the names that can be read there
 
     @property
     def layers(self) -> tuple[str, ...]:

@@ -9,12 +9,17 @@ from prose_lang.documents.model import ANY, Item, Type
 
 @attrs.frozen
 class Parameter:
-    """One input of a callable. `pass_null` tells that an absent value is passed as None (L32: a Python function)."""
+    """One input of a callable. `pass_null` tells that an absent value is passed as None (L32: a Python function).
+
+    `item` is what the contract says of it, where there is one; a `slot` takes a reference to a service.
+    """
 
     name: str
     required: bool
     type: Type = ANY
     pass_null: bool = False
+    item: Item | None = None
+    slot: bool = False
 
 
 @attrs.frozen(eq=False)

@@ -11,7 +11,7 @@ from prose_lang.services.references import (
     resolve_python,
     split_list,
 )
-from prose_lang.services.registry import ServiceLike, as_service, load_services_file, services_of
+from prose_lang.services.registry import ServiceLike, as_service, load_services_file, load_services_files, services_of
 from prose_lang.services.script import Reply, Script, read_script
 from prose_lang.services.scripted import ScriptedService, scripted_services
 from prose_lang.services.threads import WorkerThreads
@@ -29,6 +29,7 @@ __all__ = [
     "WorkerThreads",
     "as_service",
     "load_services_file",
+    "load_services_files",
     "options_of",
     "parse_reference",
     "read_script",

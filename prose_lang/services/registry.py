@@ -6,7 +6,7 @@ What a name means in a program (slots, entries, instances) is decided elsewhere;
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
@@ -86,6 +86,22 @@ def load_services_file(
             f"{path_or_module} has no services",
             hint="write `@prose.service` above each function that programs may call",
         )
+    return found
+
+
+def load_services_files(files: Iterable[str]) -> dict[str, FunctionService | ModelDefinition]:
+    """The services of several files and modules, which share their worker threads.
+
+    Raises what `load_services_file` does, and `CheckError` P207 where two of them have a service of one name.
+    """
+    threads = WorkerThreads()
+    found: dict[str, FunctionService | ModelDefinition] = {}
+    origin: dict[str, str] = {}
+    for file in files:
+        for name, service in load_services_file(file, threads=threads).items():
+            if name in found:
+                raise CheckError("P207", f"both {origin[name]} and {file} have a service of the name `{name}`")
+            found[name], origin[name] = service, file
     return found
 
 

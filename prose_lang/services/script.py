@@ -74,13 +74,18 @@ class Script:
         return cls(None, MappingProxyType(replies))
 
 
-def read_script(source: Source) -> Script:
-    """A script from its YAML text; raises `CheckError` P107 or P211 with all faults and their places.
+def read_script(source: Source, span: Span | None = None, indent: int = 0) -> Script:
+    """A script from its YAML text, the whole of a source or the part in `span`, whose lines are indented by `indent`.
+
+    Raises `CheckError` P107 or P211 with all faults and their places.
 
     >>> read_script(Source("s.yaml", "critic: [fine]")).replies["critic"][0].value
     'fine'
     """
-    node, found = load_yaml(source.text, source, code="P107", most=_MOST_CHARACTERS)
+    start, end = span or Span(0, len(source.text))
+    node, found = load_yaml(
+        source.text[start:end], source, code="P107", offset=start, indent=indent, most=_MOST_CHARACTERS
+    )
     reader = _Reader(source, node.place if node else _nowhere)
     replies = reader.services(node.value) if node else {}
     if found or reader.found:

@@ -13,13 +13,16 @@ from prose_lang.services.script import Reply, Script
 from prose_lang.values import equal, to_json
 
 _INPUTS_SHOWN = 200
+#: The modifiers that are for the service, and not about how it is called (L32).
+_TOLD_MODIFIERS = frozenset({"prompt", "model", "context"})
 
 
 class ScriptedService:
     """A service of a script. Which replies are used belongs to one run: the engine takes `for_run()` at its start.
 
     An attempt takes the first unused reply that fits its inputs, when it starts: `when` fits if all its names are
-    equal, null being the same as absent (L32). Where none is left the call fails with P409.
+    equal, null being the same as absent (L32); a name that is no input of the call may be its `model`, `prompt` or
+    `context`. Where none is left the call fails with P409.
     """
 
     __slots__ = ("_calls", "_left", "name", "replies")
@@ -50,7 +53,7 @@ class ScriptedService:
     def _take(self, effect: Effect) -> Reply:
         self._calls += 1
         for position, reply in enumerate(self._left):
-            if _fits(reply, effect.inputs):
+            if _fits(reply, effect):
                 if not reply.lasting:
                     del self._left[position]
                 return reply
@@ -87,8 +90,15 @@ def scripted_services(script: Script) -> dict[str, ScriptedService]:
     return {name: ScriptedService(name, replies) for name, replies in script.replies.items()}
 
 
-def _fits(reply: Reply, inputs: dict[str, Any]) -> bool:
-    return all(equal(inputs.get(name), wanted) for name, wanted in reply.when.items())
+def _fits(reply: Reply, effect: Effect) -> bool:
+    return all(equal(_told(effect, name), wanted) for name, wanted in reply.when.items())
+
+
+def _told(effect: Effect, name: str) -> Any:
+    """What a call told the service under a name: an input, or else what a service gets as a modifier."""
+    if name in effect.inputs or name not in _TOLD_MODIFIERS:
+        return effect.inputs.get(name)
+    return getattr(effect.modifiers, name)
 
 
 def _shown(inputs: dict[str, Any]) -> str:

@@ -182,6 +182,10 @@ class Builder:
     def pipeline_below(self, c: list[Any]) -> n.Pipeline:
         return self.piped(c[0], c[3])
 
+    def pipeline_below_call(self, c: list[Any]) -> n.Pipeline:
+        head = c[:-4]  # without NEWLINE INDENT … DEDENT
+        return self.piped(self.call_inline(head) if len(head) == 2 else self.call_inline_with(head), c[-2])
+
     def piped(self, source: n.Value, pairs: Any) -> n.Pipeline:
         stages = flatten(pairs)
         end = stages[-1].end if stages else self.end_of(source)

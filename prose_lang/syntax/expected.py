@@ -7,7 +7,7 @@ from collections.abc import Sequence, Set
 import attrs
 
 from prose_lang.syntax.tokens import KEYWORDS, Token
-from prose_lang.text import Span
+from prose_lang.text import Span, nearest
 
 _SYMBOLS = {
     "LPAR": "(", "TIGHT_LPAR": "(", "RPAR": ")", "LBRACK": "[", "RBRACK": "]", "LBRACE": "{", "RBRACE": "}",
@@ -22,7 +22,19 @@ _STATEMENT_ONLY = {
     "ELIF": "there is no `if` that this `elif` belongs to",
     "CATCH": "there is no `try` that this `catch` belongs to",
     "FINALLY": "there is no `try` that this `finally` belongs to",
+    "OPTION": "there is no `choice` that this `option` belongs to",
 }
+#: What is said of such a line where a line of that kind goes before it.
+_OUT_OF_ORDER = {
+    ("ELSE", "ELSE"): "this `if` has an `else` already",
+    ("ELIF", "ELSE"): "an `elif` stands before the `else`",
+    ("CATCH", "CATCH"): "this `try` has a `catch` already",
+    ("CATCH", "FINALLY"): "a `catch` stands before the `finally`",
+    ("FINALLY", "FINALLY"): "this `try` has a `finally` already",
+}
+_STAGES = ("map", "pmap", "filter", "reduce")
+#: Declarations of older texts, and where they belong now (L3).
+_OLD_DECLARATIONS = {"input": "Requires", "output": "Ensures"}
 _BARE_HEADERS = frozenset({"else", "try", "catch", "finally", "parallel", "loop", "do"})
 _ACTIONS = frozenset(
     {"CALL", "SESSION", "RESUME", "PARALLEL", "REPEAT", "FOR", "LOOP", "DO", "IF", "TRY", "CHOICE"},
@@ -31,13 +43,17 @@ _ACTIONS = frozenset(
 
 @attrs.frozen
 class Fault:
-    """What is said of a token that does not fit. `at_header` blames the line before, which lacks its body."""
+    """What is said of a token that does not fit.
+
+    `at_header` blames the line before, which lacks its body; `lacks_handler` tells that this is a `try` alone.
+    """
 
     code: str
     message: str
     span: Span
     hint: str | None = None
     at_header: bool = False
+    lacks_handler: bool = False
 
 
 def describe(
@@ -55,7 +71,8 @@ def describe(
     token = tokens[index]
     previous = tokens[index - 1] if index else None
     recording = header is not None and tokens[header].kind in ("RECORD", "APPEND")
-    wanted = "; expected `in` and the name of a list" if recording and "INTO" in expected else _wanted(expected)
+    word = "to" if recording and header is not None and tokens[header].kind == "APPEND" else "in"
+    wanted = f"; expected `{word}` and the name of a list" if recording and "INTO" in expected else _wanted(expected)
     if outside and header is not None:
         fault = _missing_block(tokens, index, expected, header)
         if fault is not None:
@@ -68,6 +85,8 @@ def describe(
                      "indent it like the line above it")  # fmt: skip
     if token.kind == "NEWLINE" or token.kind == "$END":
         end = previous.end if previous else token.start
+        if expected == {"COLON"} and previous is not None and previous.text in _BARE_HEADERS:
+            return Fault("P101", f"expected `:` at the end of this `{previous.text}`", Span(end, end))
         if expected == {"COLON"} and index > 1 and tokens[index - 2].kind in ("INDENT", "NEWLINE", "DEDENT"):
             return Fault("P101", "expected `name: value`", Span(tokens[index - 1].start, end))
         if "COLON" in expected and "NEWLINE" not in expected:
@@ -83,9 +102,19 @@ def describe(
         return Fault("P101", "the body of this line must stand on the lines below it, indented", span,
                      "break the line after the colon")  # fmt: skip
     if outside and token.kind in _STATEMENT_ONLY:
-        return Fault("P101", _STATEMENT_ONLY[token.kind], span)
+        before = _line_before(tokens, index)
+        message = _OUT_OF_ORDER.get((token.kind, before))
+        owner = {"ELSE": "if", "ELIF": "if", "OPTION": "choice"}.get(token.kind, "try")
+        where = "below" if owner == "choice" else "right below the body of"
+        hint = None if message else f"it stands {where} its `{owner}`" + (", indented like it" * (owner != "choice"))
+        return Fault("P101", message or _STATEMENT_ONLY[token.kind], span, hint)
+    if expected == {"COLON"} and previous is not None and _begins_line(tokens, index - 1):
+        return Fault("P101", f"expected `:` after `{previous.text}`", span,
+                     f"lines below a call are `name: value`: {previous.text}: {token.text}")  # fmt: skip
+    if previous is not None and (found := _told_by_the_word_before(tokens, index, previous, span)):
+        return found
     if "NAME" in expected and "COLON" not in expected and expected <= {
-        "NAME", "STRING", "SESSION", "RESUME", "MALFORMED", "DEDENT"
+        "NAME", "STRING", "SESSION", "RESUME", "MALFORMED", "DEDENT", "PIPE"
     } and "SESSION" in expected:  # fmt: skip
         return Fault("P101", "expected `name: value`", span, "the lines below a call bind its inputs")
     if expected <= {"OPTION", "MALFORMED", "DEDENT"} and "OPTION" in expected:
@@ -93,6 +122,8 @@ def describe(
     if token.kind in _ACTIONS and "NAME" in expected:
         return Fault("P101", f"a `{token.text}` cannot stand inside an expression or a header", span,
                      f"bind it first: let x = {token.text} …")  # fmt: skip
+    if token.kind == "EQEQ" and expected == {"EQ"}:
+        return Fault("P101", "`==` compares, and does not set a variable", span, "write a single `=`")
     if token.kind == "EQ":
         return Fault("P101", "`=` does not fit here", span, "compare with `==`; assign with `name = value` on a line")
     if token.kind in _COMPARISONS and "AND" in expected:
@@ -102,7 +133,46 @@ def describe(
     shown = token.text or {"INDENT": "this indentation", "DEDENT": "the end of the block"}.get(token.kind, token.kind)
     if token.kind == "COMMA" and token.start == token.end:
         return Fault("P101", f"a line break does not fit here{wanted}", Span(token.start, token.start))
-    return Fault("P101", f"`{shown}` does not fit here{wanted}", span)
+    entries = "COMMA" in expected and not expected.isdisjoint({"RBRACK", "RBRACE", "RPAR"}) and token.kind != "COLON"
+    hint = "separate entries with a comma" if entries and not wanted else None
+    return Fault("P101", f"`{shown}` does not fit here{wanted}", span, hint)
+
+
+def _told_by_the_word_before(tokens: Sequence[Token], index: int, previous: Token, span: Span) -> Fault | None:
+    """What the token before tells: a stage that there is not, the names of `reduce`, a declaration of old."""
+    token = tokens[index]
+    if previous.kind == "PIPE" and token.kind == "NAME":
+        close = nearest(token.text, _STAGES, 1)
+        hint = f"did you mean `{close[0]}`?" if close else f"there are {', '.join(_STAGES)}"
+        return Fault("P101", f"`{token.text}` is no stage of a pipeline", span, hint)
+    inside = any(one.kind == "REDUCE" for one in tokens[max(0, index - 4) : index])
+    if inside and token.kind in ("COLON", "RPAR"):
+        return Fault("P101", "a `reduce` names the value so far and the next entry", span, "write | reduce(sum, item):")
+    if token.text == "times" and any(one.kind == "REPEAT" for one in tokens[max(0, index - 8) : index]):
+        return Fault("P101", "`times` does not fit here; the count stands alone", span, "write repeat N:")
+    section = _OLD_DECLARATIONS.get(previous.text)
+    if section is not None and token.kind == "NAME" and _begins_line(tokens, index - 1):
+        whole = Span(previous.start, token.end)
+        message = f"a body declares no {previous.text}s"
+        return Fault("P101", message, whole, f"declare it as an item under ### {section}: - `{token.text}`: …")
+    return None
+
+
+def _begins_line(tokens: Sequence[Token], index: int) -> bool:
+    return index == 0 or tokens[index - 1].kind in ("NEWLINE", "INDENT", "DEDENT")
+
+
+def _line_before(tokens: Sequence[Token], index: int) -> str:
+    """The kind of the first token of the line before this one in the same list of statements; "" if there is none."""
+    depth = 0
+    for at in range(index - 1, -1, -1):
+        kind = tokens[at].kind
+        depth += (kind == "DEDENT") - (kind == "INDENT")
+        if depth < 0:
+            return ""
+        if depth == 0 and kind not in ("NEWLINE", "INDENT", "DEDENT") and _begins_line(tokens, at):
+            return kind
+    return ""
 
 
 def _missing_block(tokens: Sequence[Token], index: int, expected: Set[str], header: int) -> Fault | None:
@@ -114,7 +184,11 @@ def _missing_block(tokens: Sequence[Token], index: int, expected: Set[str], head
         return Fault("P101", f"expected {what} below, indented deeper than this one", Span(first.start, last.end),
                      at_header=True)  # fmt: skip
     if "CATCH" in expected and "FINALLY" in expected and first.kind == "TRY":
-        return Fault("P101", "a `try` needs a `catch` or a `finally`", Span(first.start, first.end), at_header=True)
+        after = next((token for token in tokens[index:] if token.kind != "DEDENT"), first)
+        is_stray = after.kind in ("CATCH", "FINALLY")
+        stray = f"the `{after.text}` that follows is not indented like it" if is_stray else "add catch as problem:"
+        return Fault("P101", "a `try` needs a `catch` or a `finally`", Span(first.start, first.end), stray,
+                     at_header=True, lacks_handler=True)  # fmt: skip
     return None
 
 
@@ -130,7 +204,7 @@ def _wanted(expected: Set[str]) -> str:
     """At most a few readable possibilities."""
     if "NUMBER" in expected:
         return "; expected a value"
-    symbols = [f"`{_SYMBOLS[kind]}`" for kind in sorted(expected) if kind in _SYMBOLS]
+    symbols = list(dict.fromkeys(f"`{_SYMBOLS[kind]}`" for kind in sorted(expected) if kind in _SYMBOLS))
     if "NAME" in expected and len(expected) <= 3:
         symbols.insert(0, "a name")
     if "STRING" in expected and len(expected) <= 2:

@@ -11,6 +11,8 @@ import re
 from typing import NoReturn
 
 from prose_lang.diagnostics import Diagnostic
+from prose_lang.syntax.loop_tails import end_of_condition
+from prose_lang.syntax.margins import is_first, line_above, line_of, margin_of
 from prose_lang.syntax.tokens import KEYWORDS, Token
 from prose_lang.text import Source, Span
 
@@ -36,6 +38,8 @@ _SCAN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _INDENT = re.compile(r"[ \t]*")
+#: The indentation of lines that hold more than a comment.
+_INDENTED = re.compile(r"(?m)^( +)[^ \t\r\n#]")
 _REST_OF_LINE = re.compile(r"[^\r\n]*")
 _LINE_BREAK = re.compile(r"\r\n|\n|\r")
 _KEY_AHEAD = re.compile(r"[ \t]*:")
@@ -44,8 +48,6 @@ _NAME_AHEAD = re.compile(r"[ \t]+(?!in(?![\w-]))[^\W\d]")
 _STRING_AHEAD = re.compile(r'[ \t]*"')
 _NOT_IN = re.compile(r"[ \t]+in(?![\w-])")
 _IN_COLON = re.compile(r"[ \t]*:")
-_LOOP_AS = re.compile(r"[ \t]+as[ \t]+[^\W\d][\w-]*[ \t]*\Z")
-_LOOP_MAX = re.compile(r"\([ \t]*max[ \t]*:")
 _CLOSED_STRING = re.compile(r'"(?:[^"\\\r\n]|\\[^\r\n])*"')
 
 _OPERATORS = {
@@ -74,14 +76,18 @@ class _FaultyStatement(Exception):
 
 
 class Lexed:
-    """Tokens, the indices of those that begin a line, and what was wrong."""
+    """Tokens, the indices of those that begin a line, and what was wrong.
 
-    __slots__ = ("diagnostics", "line_starts", "tokens")
+    `explained` are stretches in which whatever does not fit has its reason in a fault that is told already.
+    """
+
+    __slots__ = ("diagnostics", "explained", "line_starts", "tokens")
 
     def __init__(self) -> None:
         self.tokens: list[Token] = []
         self.line_starts: list[int] = []
         self.diagnostics: list[Diagnostic] = []
+        self.explained: list[Span] = []
 
 
 def lex(source: Source, start: int, end: int, indent: int = 0) -> Lexed:
@@ -111,6 +117,10 @@ class _Lexer:
         self.out = Lexed()
         self.tokens = self.out.tokens
         self.levels = [0]
+        #: What the indentation of closing brackets tells of the logical line in hand, and of the one before it: the
+        #: bracket that is not closed, and the place where a line lacks one, with the start of the logical line.
+        self.not_closed: tuple[str, int] | None = None
+        self.lacking: tuple[int, int] | None = None
 
     def report(self, code: str, message: str, start: int, end: int, hint: str | None = None) -> None:
         self.out.diagnostics.append(Diagnostic(code, message, self.source, Span(start, end), hint=hint))
@@ -183,13 +193,18 @@ class _Lexer:
             return resume
 
     def column(self, line: int, first: int) -> int:
-        """The column of the first word of a line; a tab is reported and counted as a step to a multiple of 4."""
+        """The column of the first word of a line; a tab is reported and counted as a step."""
         indentation = self.text[line:first]
         if "\t" not in indentation:
             return max(0, first - line - self.base)
         tab = line + indentation.index("\t")
         self.report("P111", "there is a tab in the indentation", tab, tab + 1, hint="indent with spaces only")
-        return max(0, len(indentation.expandtabs(4)) - self.base)
+        return max(0, len(indentation.expandtabs(self.step())) - self.base)
+
+    def step(self) -> int:
+        """How far the lines of this text are indented at a time: what a tab is taken for, so that one is one fault."""
+        found = _INDENTED.findall(self.text, self.start, self.end)
+        return min((len(spaces) - self.base for spaces in found if len(spaces) > self.base), default=4)
 
     def after_line(self, position: int) -> int:
         match = _LINE_BREAK.search(self.text, position, self.end)
@@ -219,6 +234,8 @@ class _Lexer:
         scan, append = _SCAN.match, self.tokens.append
         here = len(tokens)
         brackets: list[tuple[str, int]] = []
+        self.not_closed = None
+        begin = position
         broken = False  # a line break inside { } or [ ] has been passed since the last token
         while position < end:
             match = scan(text, position, end)
@@ -251,7 +268,7 @@ class _Lexer:
                     kind = "TIGHT_LPAR"
             elif group == "close":
                 kind = _BRACKETS[piece]
-                self.closing(piece, position, brackets)
+                self.closing(piece, position, brackets, begin)
             else:
                 kind = "STRING"
             if broken:
@@ -332,17 +349,41 @@ class _Lexer:
             return _NOT_IN.match(self.text, stop, self.end) is not None
         return kind in _NO_COMMA_BEFORE
 
-    def closing(self, piece: str, position: int, brackets: list[tuple[str, int]]) -> None:
+    def closing(self, piece: str, position: int, brackets: list[tuple[str, int]], begin: int) -> None:
         if not brackets:
-            self.report("P101", f"there is no open bracket that `{piece}` could close", position, position + 1)
+            self.closes_nothing(piece, position)
             raise _FaultyStatement(position)
         opened, at = brackets.pop()
+        margin = margin_of(self.text, position) if is_first(self.text, position) else None
+        if margin is not None and (width := margin_of(self.text, at)) != margin:
+            above = line_above(self.text, position, margin, self.start)
+            lines = {line_of(self.text, one) for _, one in brackets}
+            if width > margin and self.not_closed is None and above in lines:
+                self.not_closed = opened, at  # a bracket around it is what this one closes
+            elif width < margin and above is not None:
+                self.lacking = above, begin
         if opened != _CLOSES[piece]:
             self.report("P102", f"`{opened}` is not closed before `{piece}`", at, at + 1)
             raise _FaultyStatement(position)
 
+    def closes_nothing(self, piece: str, position: int) -> None:
+        """A bracket that closes nothing. Where it begins its line, the indentation tells which line lacks the other."""
+        line, begin = self.lacking or (None, 0)
+        if line is None and is_first(self.text, position):
+            line = line_above(self.text, position, margin_of(self.text, position), self.start)
+            begin = line or 0
+        if line is None:
+            self.report("P101", f"there is no open bracket that `{piece}` could close", position, position + 1)
+            return
+        end = self.trimmed(line, self.line_end(line))
+        number = self.source.position(position).line
+        message = f"this line lacks the `{_CLOSES[piece]}` that `{piece}` on line {number} closes"
+        self.report("P101", message, end, end)
+        self.out.explained.append(Span(begin, position + 1))
+        self.lacking = None
+
     def unclosed(self, bracket: tuple[str, int], here: int) -> None:
-        opened, at = bracket
+        opened, at = self.not_closed or bracket
         self.report("P102", f"`{opened}` is never closed", at, at + 1)
         raise _FaultyStatement(self.tokens[here].start)
 
@@ -386,7 +427,7 @@ class _Lexer:
         inner = text[position:colon]
         cut = len(inner)
         if kind in ("UNTIL", "WHILE"):
-            cut = _strip_loop_tail(inner)
+            cut = end_of_condition(inner)
         words = inner[:cut].rstrip()
         self.add_condition(words, position, kind)
         return position + cut
@@ -455,29 +496,3 @@ class _Lexer:
                 stop = position + 1
             position += 1
         return stop
-
-
-def _strip_loop_tail(inner: str) -> int:
-    """Where the condition of a loop ends: before `as NAME` and `(max: …)`, in either order (L30)."""
-    cut = len(inner.rstrip())
-    for _ in range(2):
-        named = _LOOP_AS.search(inner, 0, cut)
-        if named:
-            cut = len(inner[: named.start()].rstrip())
-        if cut and inner[cut - 1] == ")":
-            opened = _opening_of(inner, cut - 1)
-            if opened is not None and _LOOP_MAX.match(inner, opened):
-                cut = len(inner[:opened].rstrip())
-    return cut
-
-
-def _opening_of(text: str, close: int) -> int | None:
-    depth = 0
-    for position in range(close, -1, -1):
-        if text[position] == ")":
-            depth += 1
-        elif text[position] == "(":
-            depth -= 1
-            if depth == 0:
-                return position
-    return None

@@ -7,7 +7,9 @@ reading resumes at the next line indented no deeper (§9 L9). The trees of all o
 
 from __future__ import annotations
 
+import functools
 import re
+from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -58,14 +60,44 @@ def parse(source: Source, span: Span | None = None, indent: int = 0) -> Parsed:
     body = run.program()
     if body is None:
         body = n.Body(span.start, span.start, ())
-    found = sort_diagnostics([*lexed.diagnostics, *run.diagnostics])
+    uneven = {item.span.start for item in lexed.diagnostics if item.code == "P111" and item.span is not None}
+    # A line that is indented like none around it may stand in a place where it does not fit: that is one fault.
+    told = [item for item in run.diagnostics if item.span is None or item.span.start not in uneven]
+    told = [item for item in told if not any(_holds(span, item.span) for span in lexed.explained)]
+    found = sort_diagnostics([*lexed.diagnostics, *told])
     broken = [Span(token.start, token.end) for token in lexed.tokens if token.kind == "MALFORMED"]
     return Parsed(source, span, body, tuple(lexed.tokens), tuple(found), tuple(broken + run.broken))
+
+
+def _holds(stretch: Span, span: Span | None) -> bool:
+    return span is not None and stretch.start <= span.start <= stretch.end
 
 
 def parse_expression(source: Source, start: int, end: int) -> n.Expression | None:
     """The expression that a stretch of text is, or None if it is none."""
     return ExpressionParser(source)(start, end)
+
+
+def parse_condition(
+    source: Source, start: int, end: int, parser: ExpressionParser | None = None
+) -> tuple[n.Condition, tuple[Diagnostic, ...]]:
+    """The condition that a stretch of text is (L30), and what is wrong with the expression that all of it may be.
+
+    >>> parse_condition(Source("-", "score >= 0.8"), 0, 12)[0].expression
+    Binary(operator='>=', left=Name(id='score'), right=Literal(value=0.8))
+    """
+    found: list[Diagnostic] = []
+    builder = Builder(source, found.append, parser or ExpressionParser(source))
+    condition = builder.condition([Token("COND", start, end, source.text[start:end])])
+    return condition, tuple(found)
+
+
+@functools.cache
+def _rules() -> tuple[tuple[str, int, Callable[[Builder, Any], Any] | None], ...]:
+    """The productions with the builder's methods in their places; found once, for there are many parsers."""
+    return tuple(
+        (rule.origin, rule.size, getattr(Builder, rule.alias) if rule.alias else None) for rule in table().rules
+    )
 
 
 class _Driver:
@@ -75,13 +107,11 @@ class _Driver:
         self.source = source
         self.builder = builder
         self.table: Table = table()
-        self.rules = [
-            (rule.origin, rule.size, getattr(builder, rule.alias) if rule.alias else None) for rule in self.table.rules
-        ]
+        self.rules = _rules()
 
     def feed(self, token: Token, states: list[int], values: list[Any]) -> dict[str, int] | None:
         """Take one token in. None if it fits, else what the state would have taken."""
-        table_states, rules, kind = self.table.states, self.rules, token.kind
+        table_states, rules, builder, kind = self.table.states, self.rules, self.builder, token.kind
         while True:
             actions = table_states[states[-1]]
             action = actions.get(kind)
@@ -94,14 +124,14 @@ class _Driver:
             origin, size, make = rules[-1 - action]
             if size == 1:
                 if make is not None:
-                    values[-1] = make(values[-1:])
+                    values[-1] = make(builder, values[-1:])
                 states[-1] = table_states[states[-2]][origin]
             else:
                 children = values[-size:]
                 del values[-size:]
                 del states[-size:]
                 assert make is not None, "a production of several symbols has an alias"
-                values.append(make(children))
+                values.append(make(builder, children))
                 states.append(table_states[states[-1]][origin])
             if kind == "$END" and len(values) == 1 and len(states) == 2 and "$END" not in table_states[states[-1]]:
                 return None
@@ -142,6 +172,8 @@ class _Run(_Driver):
         self.line_starts = line_starts
         self.diagnostics: list[Diagnostic] = []
         self.broken: list[Span] = []
+        self.told: set[int] = set()  # tokens whose fault is part of one that has been told
+        self.strays: list[int] = []  # each `catch` and `finally` that stands below no `try`
         super().__init__(source, Builder(source, self.diagnostics.append, ExpressionParser(source)))
 
     def program(self) -> n.Body | None:
@@ -172,11 +204,15 @@ class _Run(_Driver):
                 depth += (token.kind == "INDENT") - (token.kind == "DEDENT")
                 index += 1
                 continue
+            if token.kind in ("DEDENT", "$END"):
+                while len(lines) > 1 and lines[-1][3] > depth:
+                    lines.pop()  # the block that ends here has been read; the line that lacks something is around it
             outside = at_start or token.kind in ("DEDENT", "INDENT", "$END")
             header = previous if at_start else (lines[-1] if lines else None)
             kinds = frozenset(symbol for symbol in expected if symbol.isupper())  # terminals, no productions
             fault = describe(stream, index, kinds, outside, header[0] if header else None)
-            self.diagnostics.append(Diagnostic(fault.code, fault.message, self.source, fault.span, hint=fault.hint))
+            if not self.is_told(index, token, fault, header):
+                self.diagnostics.append(Diagnostic(fault.code, fault.message, self.source, fault.span, hint=fault.hint))
             if len(self.diagnostics) >= MAX_FAULTS or not lines:
                 break
             back, resume = self.recovery(fault, index, lines, header)
@@ -193,6 +229,20 @@ class _Run(_Driver):
         else:
             return values[0] if values and isinstance(values[0], n.Body) else None
         return self.salvage(states, values)
+
+    def is_told(self, index: int, token: Token, fault: Fault, header: Any) -> bool:
+        """Whether a fault is the other half of one that has been told: a `catch` that is indented unlike its `try`."""
+        if index in self.told:
+            return True
+        if token.kind in ("CATCH", "FINALLY") and fault.code == "P101":
+            self.strays.append(index)
+        elif fault.lacks_handler and header is not None:
+            if any(header[0] < stray < index for stray in self.strays):
+                return True
+            after = next((at for at in range(index, len(self.tokens)) if self.tokens[at].kind != "DEDENT"), index)
+            if after < len(self.tokens) and self.tokens[after].kind in ("CATCH", "FINALLY"):
+                self.told.add(after)
+        return False
 
     def salvage(self, states: list[int], values: list[Any]) -> n.Body | None:
         """The statements that had been read at the outermost level when reading was given up."""

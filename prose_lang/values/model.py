@@ -77,6 +77,16 @@ def kind_of(value: Value) -> str:
     return "object"
 
 
+def a_kind_of(value: Value) -> str:
+    """The same with its article, as a message says it.
+
+    >>> [a_kind_of(v) for v in (None, "x", {})]
+    ['null', 'a string', 'an object']
+    """
+    kind = kind_of(value)
+    return kind if kind == "null" else f"an {kind}" if kind == "object" else f"a {kind}"
+
+
 def truth(value: Value) -> bool:
     """The truth of a value as a condition (L30.1): null, false, 0, "", [] and {} are false."""
     return bool(value)

@@ -147,7 +147,8 @@ def _events(text: str) -> Iterator[Any]:
         problem = error.problem or error.context or "it cannot be read"
         if "'\\t'" in problem:
             raise _Fault("a tab stands where YAML wants spaces", at, at + 1, "indent with spaces") from None
-        raise _Fault(f"this is not YAML: {problem}", at, at + 1) from None
+        hint = "put a value with a colon in it in quotes" if "mapping values" in problem else None
+        raise _Fault(f"this is not YAML: {problem}", at, at + 1, hint) from None
     except ReaderError as error:
         at = error.position
         raise _Fault(f"the character U+{ord(text[at]):04X} is not allowed in YAML", at, at + 1) from None

@@ -20,28 +20,27 @@ if sys.platform == "win32":
 ROOT = Path(prose_lang.__file__).resolve().parent.parent
 
 
-def examples() -> list[str]:
-    """The lines after `$ ` in the help of the group and of every command."""
-    helps = (CliRunner().invoke(cli, [*name, "--help"]).stdout for name in ((), *((name,) for name in COMMANDS)))
-    lines = (line.strip() for text in helps for line in text.splitlines())
+def examples(*words: str) -> list[str]:
+    """The lines after `$ ` in the help of the group or of a command."""
+    text = CliRunner().invoke(cli, [*words, "--help"]).stdout
+    lines = (line.strip() for line in text.splitlines())
     return [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
 
 
-@pytest.mark.parametrize("line", dict.fromkeys(examples()))
-def test_example(line: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", [(), *((name,) for name in COMMANDS)], ids=" ".join)
+def test_examples(words: tuple[str, ...], tmp_path: Path) -> None:
+    """They run one after the other in one folder: an example may use what one above it made."""
     command = tmp_path / "bin" / "prose"
     command.parent.mkdir()
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m prose_lang "$@"\n')
     command.chmod(0o755)
     path = f"{command.parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        ["/bin/sh", "-c", line], cwd=tmp_path, env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}, text=True,
-        capture_output=True, timeout=30, check=False,
-    )  # fmt: skip
-    assert (done.returncode, done.stdout != "", "error" in done.stderr) == (0, True, False), done.stderr
-
-
-def test_every_command_has_an_example() -> None:
-    shown = examples()
-    for name in COMMANDS:
-        assert any(f"prose {name}" in line for line in shown), name
+    lines = examples(*words)
+    assert any(" ".join(("prose", *words)) in line for line in lines)
+    for line in lines:
+        done = subprocess.run(
+            ["/bin/sh", "-c", line], cwd=tmp_path, env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}, text=True,
+            capture_output=True, timeout=30, check=False,
+        )  # fmt: skip
+        found = (done.returncode, done.stdout != "", "error" in done.stderr)
+        assert found == (0, True, False), (line, done.stderr)

@@ -52,6 +52,43 @@ return {
 ```
 """
 
+SCENARIOS = """\
+---
+name: greeting-test
+kind: test
+subject: greeting
+---
+
+### Fixtures
+
+- `topic`: tea
+
+### Services
+
+```yaml
+writer: [Good morning]
+```
+
+## greets
+
+### Expects
+
+- `text`: contains `morning`
+
+## fails
+
+### Expects
+
+- `text`: contains `evening`
+"""
+
+TEST = """\
+def test_it(prose):
+    outcome = prose.run("greeting", script={"writer": ["Good morning"]}, topic="tea")
+    assert outcome.value == {"text": "Good morning", "topic": "tea"}
+    assert prose.calls("writer") == [{"topic": "tea"}]
+"""
+
 
 @pytest.fixture(scope="session")
 def content(wheel: Path, read_wheel: ReadWheel) -> Content:
@@ -131,9 +168,11 @@ def test_the_metadata(metadata: Message, project: dict[str, Any]) -> None:
     assert sorted(map(shown, needed)) == sorted(shown(Requirement(line)) for line in project["dependencies"])
 
 
-def test_the_only_program_is_prose(content: Content, info: str) -> None:
+def test_the_only_program_is_prose_and_pytest_finds_the_plugin(content: Content, info: str) -> None:
     entry_points = content[f"{info}/entry_points.txt"].decode()
-    assert entry_points.splitlines() == ["[console_scripts]", "prose = prose_lang.cli.main:main"]
+    programs, plugins = entry_points.strip().split("\n\n")
+    assert programs.splitlines() == ["[console_scripts]", "prose = prose_lang.cli.main:main"]
+    assert plugins.splitlines() == ["[pytest11]", "prose = prose_lang.testing.plugin"]
 
 
 def test_what_runs_is_the_wheel(programs: Path, run: Run, tmp_path: Path) -> None:
@@ -178,6 +217,23 @@ def test_prose_runs_a_library_pattern_with_the_offline_services(programs: Path, 
     told = json.loads(run(programs / "prose", "run", *words, "--no-record", "--json", cwd=tmp_path).stdout)
     assert told["status"] == "ok"
     assert told["value"]["result"] == "We used it to apply."
+
+
+def test_pytest_collects_test_files_and_has_the_fixture(programs: Path, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "greeting.prose.md").write_text(PATTERN, encoding="utf-8")
+    (tmp_path / "greeting.test.prose.md").write_text(SCENARIOS, encoding="utf-8")
+    (tmp_path / "test_greeting.py").write_text(TEST, encoding="utf-8")
+    words = ["-m", "pytest", "-p", "no:cacheprovider", "-v", "-rN", "--no-header"]
+    done = run(programs / "python", *words, cwd=tmp_path, status=1)
+    lines = [line.split("  ")[0] for line in done.stdout.splitlines() if "::" in line]
+    assert [line.split(" [")[0].rstrip() for line in lines] == [
+        "greeting.test.prose.md::greets PASSED",
+        "greeting.test.prose.md::fails FAILED",
+        "test_greeting.py::test_it PASSED",
+    ]
+    assert done.stderr == ""
+    place = "import prose_lang.testing.plugin as p; print(p.__file__)"
+    assert Path(run(programs / "python", "-c", place, cwd=tmp_path).stdout.strip()).is_relative_to(programs.parent)
 
 
 def test_a_fault_gives_its_code_and_no_traceback(programs: Path, run: Run, tmp_path: Path) -> None:

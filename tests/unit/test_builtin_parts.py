@@ -35,7 +35,7 @@ def atoms(text: str) -> list[Atom]:
 
 
 def test_builtin_knows_its_names_and_no_others() -> None:
-    assert BUILTIN_NAMES == ("plain", "readability")
+    assert BUILTIN_NAMES == ("plain", "readability", "person")
     for name in BUILTIN_NAMES:
         service = builtin(name)
         assert service is not None

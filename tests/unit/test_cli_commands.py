@@ -13,6 +13,7 @@ from prose_lang.cli.group import COMMANDS
 from prose_lang.cli.main import cli
 from prose_lang.diagnostics import CODES
 from prose_lang.linter import RULES
+from prose_lang.resources import LIBRARY_GROUPS, library_names
 
 SHOWN = """\
 ---
@@ -116,9 +117,20 @@ def test_an_unknown_command(word: str, message: str) -> None:
 
 def test_list_names_every_pattern_of_the_library() -> None:
     lines = prose("list").stdout.splitlines()
-    assert any(line.startswith("refine ") and line.endswith(".") for line in lines)
+    assert any(line.startswith("  refine ") and line.endswith(".") for line in lines)
     listed = json.loads(prose("list", "--json").stdout)
-    assert [item["name"] for item in listed] == [line.split()[0] for line in lines]
+    assert [item["name"] for item in listed] == [line.split()[0] for line in lines if line.startswith("  ")]
+    assert sorted(item["name"] for item in listed) == library_names()
+    groups: dict[str, list[str]] = {}
+    for line in lines:
+        if line.startswith("  "):
+            groups[group].append(line.split()[0])
+        elif line:
+            group = line
+            groups[group] = []
+    assert list(groups) == list(LIBRARY_GROUPS)
+    assert all(names == sorted(names) and len(names) > 1 for names in groups.values())
+    assert all(item["name"] in groups[item["group"]] for item in listed)
     assert next(item for item in listed if item["name"] == "refine")["slots"] == ["refiner", "evaluator"]
 
 
@@ -145,7 +157,48 @@ def test_show(shown: str) -> None:
         "  - It ends.\n"
         "\n"
         "Other entries other\n"
+        "\n"
+        "Calls of a run, at least and at most\n"
+        "  worker  0 to 1\n"
+        "  judge   none\n"
+        "\n"
+        "Flow\n"
+        '  if brief == ""\n'
+        "    return { empty }\n"
+        "  call worker → done\n"
+        "  return { result, rounds }\n"
+        "\n"
+        "`prose graph shown.prose.md` draws all of it, `prose show shown.prose.md --calls` says more of the numbers.\n"
     )
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_show_of_a_faulty_file_leaves_out_what_it_cannot_tell(shown: str, form: list[str]) -> None:
+    Path(shown).write_text(SHOWN.replace("call worker", "call workre"), encoding="utf-8")
+    result = prose("show", shown, *form)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "Does a thing." in result.stdout
+    if form:
+        described = json.loads(result.stdout)
+        assert (described["calls"], described["flow"]) == (None, None)
+    else:
+        assert "Flow" not in result.stdout
+
+
+def test_show_tells_bounds_and_flow_of_the_library() -> None:
+    described = json.loads(prose("show", "refine", "--json").stdout)
+    assert described["group"] == "Improve"
+    assert described["calls"]["total"] == {
+        "least": "2", "most": "2 × max_rounds", "exact": False, "at_least": 2, "at_most": 6,
+    }  # fmt: skip
+    assert described["flow"] == [
+        "repeat max_rounds as round",
+        "  call refiner → draft",
+        "  call evaluator → evaluation",
+        "  if score meets threshold (may ask the judge)",
+        "    return { result, score, rounds_used }",
+        "return { result, score, rounds_used }",
+    ]
 
 
 def test_show_as_json(shown: str) -> None:
@@ -174,6 +227,92 @@ def test_show_of_nothing() -> None:
     result = prose("show", "refin")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "did you mean `refine`" in result.stderr
+
+
+SYSTEM = """\
+---
+name: report
+kind: system
+---
+
+# Report
+
+### Services
+
+```yaml
+- name: polished
+  pattern: refine
+  with:
+    refiner: {pattern: chain, with: {steps: [writer, {pattern: refine, with: {refiner: writer}}]}}
+    evaluator: editor
+  config: {max_rounds: 2, tone: "dry"}
+- editor
+```
+
+- `writer`: writes
+
+### Errors
+
+- `no-topic`: there is nothing to write about
+
+### Wiring
+
+writer:
+  returns to caller
+
+## Notes
+
+Not an entry.
+
+## writer
+
+## Writing
+
+### Returns
+
+- `text`: an entry in spite of its name
+"""
+
+
+def test_show_of_what_is_called_and_of_sections_that_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "report.prose.md").write_text(SYSTEM)
+    assert prose("show", "report.prose.md").stdout == (
+        "report (system, report.prose.md)\n"
+        "\n"
+        "Services\n"
+        "  editor\n"
+        "  writer\n"
+        "  polished: refine(refiner: chain(steps: [writer, refine(refiner: writer)]), evaluator: editor, "
+        'max_rounds: 2, tone: "dry")\n'
+        "\n"
+        "Other sections Errors, Wiring\n"
+        "\n"
+        "Other entries writer, Writing\n"
+    )
+    described = json.loads(prose("show", "report.prose.md", "--json").stdout)
+    assert (described["services"], described["sections"]) == (["editor", "writer"], ["Errors", "Wiring"])
+    assert described["instances"][0]["with"]["refiner"]["with"]["steps"][1] == {
+        "pattern": "refine", "with": {"refiner": "writer"}, "config": {},
+    }  # fmt: skip
+    assert described["entries"] == ["writer", "Writing"]
+
+
+def test_list_of_files_and_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shown: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "report.prose.md").write_text(SYSTEM)
+    (tmp_path / "src" / "inbox.prose.md").write_text("---\nname: inbox\nkind: gateway\n---\n\nTakes mail. All.\n")
+    result = prose("list", "src", shown)
+    assert result.stdout == (
+        "inbox   gateway  Takes mail.\n"
+        "report  system   Report\n"
+        "shown   pattern  Does a thing.\n"
+    )  # fmt: skip
+    assert [item["kind"] for item in json.loads(prose("list", "src", "--json").stdout)] == ["gateway", "system"]
+    missing = prose("list", "nowhere.prose.md")
+    assert (missing.exit_code, missing.stdout) == (2, "")
+    assert "there is no file `nowhere.prose.md`" in missing.stderr
 
 
 # --- ast -------------------------------------------------------------------------------------------------------------
@@ -254,7 +393,7 @@ def test_doctor_names_keys_and_never_shows_them() -> None:
     assert found["prose"] == __version__
     assert "OPENAI_API_KEY" in found["keys_set"]
     assert found["grammar"]["parse_table"] == "fresh"
-    assert found["library"]["patterns"] == len(prose("list").stdout.splitlines())
+    assert found["library"]["patterns"] == len(library_names())
     assert found["limits"] == {
         "calls": 1000, "tokens": None, "cost": None, "known_cost": 5.0, "seconds": 3600.0, "concurrency": None,
     }  # fmt: skip

@@ -12,9 +12,9 @@ from click.testing import CliRunner, Result
 
 from prose_lang.cli.bar import FEW, counted
 from prose_lang.cli.main import cli
-from prose_lang.cli.replacing import replace
 from prose_lang.cli.terminal import Terminal
 from prose_lang.diagnostics import SourceError
+from prose_lang.documents.replacing import replace
 from prose_lang.text import Source
 
 HEAD = "---\nname: some\nkind: pattern\n---\n\n### Slots\n\n- `w`\n\n### Delegation\n\n```prose\n"
@@ -158,7 +158,7 @@ def test_a_file_that_cannot_be_written_is_an_error(folder: Path, monkeypatch: py
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("prose_lang.cli.replacing.os.replace", refuse)
+    monkeypatch.setattr("prose_lang.documents.replacing.os.replace", refuse)
     result = lint("--fix", ".")
     assert result.exit_code == 2
     assert "error[P103] source-unreadable: `sub/relet.prose.md` cannot be written: permission denied" in result.stdout

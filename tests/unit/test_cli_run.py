@@ -184,6 +184,15 @@ def test_everything_missing_is_told_at_once(run: Run) -> None:
     ]  # fmt: skip
 
 
+def test_the_hint_of_a_slot_names_a_service_that_is_at_hand(run: Run) -> None:
+    Path("script.yaml").write_text("writer: [a draft]\n")
+    told = run("polish.prose.md", "--script", "script.yaml", "critic=nobody").stderr
+    assert "help: bind it to the service of its name: writer=writer" in told
+    assert "there is no service `nobody`" in told
+    assert "help: names are registered (--services) or scripted (--script)" in told
+    assert "help: bind it to a service: writer=…" in run("polish.prose.md").stderr
+
+
 def test_names_from_everywhere(run: Run) -> None:
     Path("in.json").write_text('{"writer": "w", "max_rounds": 1}')
     Path("topic.txt").write_text("rain")

@@ -434,7 +434,7 @@ def test_fences_that_are_no_bodies() -> None:
         ("### Slots\n- `a`\n", 1, "add a section `### Delegation` with a block that starts with ```prose"),
         ("### Delegation\n\nreturn 1\n", 5, "put the body into a block that starts with ```prose"),
         ("### Delegation\n\n```\nreturn 1\n```\n", 5, "put the body into a block that starts with ```prose"),
-        ("### Delagation\n\n```prose\nreturn 1\n```\n", 1, "is `### Delagation` meant to be `### Delegation`?"),
+        ("### Delagation\n\n```prose\nreturn 1\n```\n", 5, "is `### Delagation` meant to be `### Delegation`?"),
     ],
 )
 def test_a_pattern_without_a_body(sections: str, line: int, hint: str) -> None:

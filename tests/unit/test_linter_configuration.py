@@ -115,7 +115,7 @@ def test_no_table(text: str) -> None:
          'severity = { re-let = "note" }'),
         ('[tool.prose.lint.severity]\n«re-let = "off"', "P211", "the severity of `re-let` is a word",
          "one of error, warning, note; to silence a rule, add it to `ignore`"),
-        ('[tool.prose.lint]\nseverity = {«unknown = "note"}', "P210", "there is no rule `unknown`",
+        ('[tool.prose.lint]\nseverity = {«other = "note"}', "P210", "there is no rule `other`",
          "`prose explain` lists the rules"),
         ("[tool]\nprose.lint = 3", "P211", "`tool.prose.lint` is a table", None),
         ("[tool.prose.lint]\nignore = [«\n", "P103", "`pyproject.toml` is not TOML: invalid value", None),

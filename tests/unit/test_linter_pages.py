@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from linter_texts import Named, Open, linted, pattern
+from linter_texts import Named, Open, document, linted, pattern
 
 import prose_lang.linter.rules
 from prose_lang import resources
@@ -15,6 +15,7 @@ from prose_lang.linter import RULES, lint
 from prose_lang.linter.pages import page, page_names
 from prose_lang.semantics import Environment, Parameter, Signature
 
+READER = "---\nname: reader\nkind: function\n---\n\n### Returns\n\n- `text`: it\n- `sources`: where\n"
 FENCE = re.compile(r"^(?P<marks>`{3,})(?P<info>\w+)\n(?P<content>.*?)^(?P=marks)$", re.MULTILINE | re.DOTALL)
 DECLARED = re.compile(r"<!-- (?P<declared>.*?) -->\n```")
 
@@ -36,6 +37,10 @@ def example(name: str, section: str) -> str | None:
 def environment(name: str) -> Environment:
     if name == "dropped-binding":
         return Named(author=Signature((Parameter("topic", True),)), twice=Signature(open=True))
+    if name == "missing-service":
+        return Named(writer=Signature((Parameter("topic", True),)))
+    if name == "unknown-output":
+        return Named(reader=Signature((), outputs=document(READER).main.outputs))
     return Open()
 
 

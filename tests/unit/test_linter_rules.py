@@ -52,6 +52,51 @@ FOUND: dict[str, list[tuple[str, str]]] = {
         ("slots: w", 'let x = call w\nchoice **«which one**:\n  option "a":\n    return x\n  option "b":\n    2'),
         ("slots: w", "let x = call w\nif x > 1:\n  return 1\nelif «x has critical concerns:\n  return 2\nreturn x"),
     ],
+    "always-fails": [
+        ("inputs: t; config: n=3", 'let x = «"a" + n\nlet y = «n + "{t}"\nlet z = «"a" - 1\nreturn [x, y, z]'),
+        ("config: n=3", 'let s = "{n}"\nfor x in «n:\n  let y = x\nrepeat «s:\n  let y = 1\nreturn y'),
+        ("config: n=3", 'let a = «1 / 0\nlet b = «"{n}" < n\nlet c = «-"x"\nlet d = 1 in «5\nreturn [a, b, c, d]'),
+        ("slots: w", "let x = 1\nrecord 2 in «x\nlet y = «5 | map:\n  return item\nreturn [x, y]"),
+        ("slots: w", 'let t = "a text"\nif «t > 1:\n  return 1\nreturn t'),
+        ("config: n=3", "let m = n * 2\nparallel for x in «m:\n  return x\nloop (max: «m > 2):\n  break\nreturn 1"),
+    ],
+    "lone-backoff": [
+        ("slots: w", "return call w\n  «backoff: linear"),
+        ("slots: w", 'let x = call w\n  a: 1\n  «backoff: "exponential"\n  timeout: 3\nreturn x'),
+        ("", 'agent a:\n  prompt: "x"\nsession: a\n  «backoff: linear\nreturn session "y"\n  «backoff: linear'),
+    ],
+    "misspelt-condition": [
+        ("slots: w", 'let x = call w\nif x.ok «= "a = b":\n  return 1\nreturn x'),
+        ("slots: w", "let x = call w\nloop while x.n «=> 3 && x.n =< 5 (max: 2):\n  x = call w\nreturn x"),
+        ("slots: w", "let score = call w\nif «scroe >= 3:\n  return 1\nreturn score"),
+        ("slots: w; config: bar=3", "let s = call w\nif s.score meets «baar:\n  return 1\nreturn s"),
+        ("slots: w, critic", "let x = call w\nloop until «critc accepts x (max: 3):\n  x = call critic\nreturn x"),
+        ("slots: w", "let review = call w\nif 1 > 2 and «reveiw.ok:\n  return 1\nreturn review"),
+        ("slots: w", "let review = call w\nif **«revew is not accepted**:\n  return 2\nreturn review"),
+        ("slots: w", 'let kind = call w\nchoice «knd.label:\n  option "a":\n    return 1\nreturn kind'),
+    ],
+    "nothing-to-resume": [
+        ("", 'agent a:\n  model: "x"\nreturn resume: «a'),
+        ("", 'agent a:\n  persist: false\nlet x = resume: «a\nreturn x'),
+        ("", 'agent a:\n  persist: null\nresume: «a\n  prompt: "x"\nreturn resume: «a'),
+    ],
+    "stage-without-value": [
+        ("inputs: xs[]", "let log = []\nlet y = xs | «map:\n  for x in [item]:\n    let z = x\nreturn [y, log]"),
+        ("inputs: xs[]", "return xs | «filter:\n  let kept = []\n  record item in kept"),
+        ("inputs: xs[]", "return xs\n  | map:\n    return item\n  | «reduce(sum, x):\n    let s = [sum]\n    s[0] = x"),
+        ("inputs: xs[]", "return xs | «pmap:\n  loop until item > 3 (max: 3):\n    let y = item"),
+    ],
+    "unknown-property": [
+        ("", 'agent a:\n  «promt: "x"\nreturn session: a\n  prompt: "y"'),
+        ("", 'return session "x"\n  «tone: "dry"'),
+        ("", 'agent a:\n  persist: true\n  shape:\n    «delegate: ["y"]\nreturn resume: a\n  «promt: "y"'),
+    ],
+    "unknown-config-key": [
+        ("config: rounds=3", "return [«config.round, config.rounds]"),
+        ("config: n=3", 'let x = "{«config.m}"\nlet y = config.m\nreturn [x, y, config.n]'),
+        ("config: n=3", 'return [«config["m"], «config.k.a, config["n"]]'),
+        ("slots: w; config: bar=3", "let s = call w\nif s.score meets «config.br:\n  return config.bar\nreturn s"),
+    ],
     "unused-variable": [
         ("slots: w", "let «x = call w\nreturn 1"),
         ("slots: w", "let { a, «b } = call w\nlet «c = a\nc = a\nreturn a"),
@@ -108,6 +153,46 @@ FOUND: dict[str, list[tuple[str, str]]] = {
 
 #: The twins, in which the rule finds nothing.
 SILENT: dict[str, list[tuple[str, str]]] = {
+    "always-fails": [
+        ("slots: w; inputs: t", 'let x = call w\nlet y = x + "a"\nlet z = x.n - 1\nreturn [y, z, t + "a"]'),
+        ("inputs: xs[]", "let x = null\nrecord 1 in x\nlet y = []\nfor i in x + y + xs:\n  record i in y\nreturn y"),
+        ("slots: w", "try:\n  let x = 1 / 0\n  for y in 5:\n    call w\ncatch:\n  return 1\nreturn 2"),
+        ("slots: w; config: n=3", "let m = null\nrepeat n:\n  m = n + 1\nrepeat m:\n  call w\nreturn -n"),
+        ("slots: w", "let t = call w\ncall t\nreturn t"),
+    ],
+    "lone-backoff": [
+        ("slots: w", "return call w\n  backoff: linear\n  retry: 3"),
+        ("slots: w", "return call w\n  backoff: none"),
+        ("", 'agent a:\n  retry: 2\nreturn session: a\n  prompt: "x"\n  backoff: linear'),
+    ],
+    "misspelt-condition": [
+        ("slots: w", "let results = call w\nif results include failures:\n  return 1\nreturn results"),
+        ("slots: w", "let failure = call w\nlet x = failure\nif x include failures:\n  return failure\nreturn x"),
+        ("slots: w", "let state = call w\nif the stage is final and nothing is left:\n  return 1\nreturn state"),
+        ("slots: critic", "let drafts = 1\nif critics approve of the draft:\n  return call critic\nreturn drafts"),
+    ],
+    "nothing-to-resume": [
+        ("", 'agent a:\n  persist: true\nreturn resume: a'),
+        ("", 'agent a:\n  persist: project\nreturn resume: a'),
+        ("", 'agent a:\n  model: "x"\nreturn session: a'),
+    ],
+    "stage-without-value": [
+        ("slots: w; inputs: xs[]", "return xs | map:\n  call w\n    x: item"),
+        ("inputs: xs[]", "return xs | filter:\n  if item > 1:\n    return true"),
+        ("inputs: xs[]", "return xs | map:\n  let y = item\n  y + 1"),
+        ("inputs: xs[]", 'return xs | map:\n  throw "never"'),
+        ("inputs: xs[]", "return xs | map:\n  for x in [item]:\n    return x"),
+    ],
+    "unknown-property": [
+        ("", 'agent a:\n  model: "fast"\n  persist: project\n  skills: ["y"]\nreturn session: a\n  context: []'),
+        ("slots: w", 'return call w\n  promt: "y"\n  shape: 1'),
+        ("", 'agent a:\n  shape:\n    self: ["x"]\n    delegates: ["y"]\nreturn session: a\n  prompt: "y"'),
+    ],
+    "unknown-config-key": [
+        ("config: n=3", 'return [config.n, config, "{config.n}"]'),
+        ("config: n=3", "let config = { m: 1 }\nreturn [config.m, n]"),
+        ("config: n=3", "let all = config\nreturn all.m"),
+    ],
     "re-let": [
         ("slots: w", "let x = null\nrepeat 3:\n  x = call w\nreturn x"),
         ("slots: w; inputs: x", "repeat 3:\n  let x = call w\n    x: x\nreturn x"),
@@ -364,6 +449,17 @@ def test_what_is_not_found_in_sections(name: str, sections: str, body: str) -> N
     assert places(found, name) == []
 
 
+def test_services_that_nothing_provides() -> None:
+    services = "### Services\n\n- `author`: writes\n- «`nobody`\n\n```yaml\n- author\n- «no/body\n```\n\n"
+    body = "### Execution\n\n```prose\nreturn call author\n```\n"
+    clean, expected = marked(with_sections(services.replace("«`", "`«") + body, "", "system"))
+    assert places(linted(clean, Named(author=Signature())), "missing-service") == expected
+    called = linted(clean.replace("call author", "call nobody"), Named(author=Signature()))
+    assert places(called, "missing-service") == expected[1:]  # the other one is called, which is P202
+    assert places(linted(clean, Open()), "missing-service") == []
+    assert places(linted(with_sections(services.replace("«", ""), "", "system"), Open()), "missing-service") == []
+
+
 def test_outputs_of_functions() -> None:
     """A function with one output may give it bare; one with several has to give them all (L33)."""
     body = "### Execution\n\n```prose\nreturn { text: 1 }\n```\n"
@@ -371,6 +467,50 @@ def test_outputs_of_functions() -> None:
     two, expected = marked(with_sections(f"### Returns\n\n- `text`: r\n- `«result`: r\n\n{body}", "", "function"))
     assert places(linted(one), "promised-output-missing") == []
     assert places(linted(two), "promised-output-missing") == expected
+
+
+#: A function with a contract, which stands behind the body that calls it.
+CALLEE = "\n## h\n\n### Parameters\n\n- `s`: string -- s\n- `n` (integer, min: 1): n\n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return call h\n  s: «3\n  n: 3",
+        "return h(«[1], 3)",
+        "let x = call h(«{ a: 1 }, 3)\nreturn x",
+        'return call h\n  s: "3"\n  n: 3',
+        "let s = 3\nreturn h(s, 1 + 1)",
+        "return call h\n  s: null\n  n: topic",
+        "let h = 3\nreturn call h\n  s: 3",
+    ],
+)
+def test_values_that_do_not_fit_a_contract(body: str) -> None:
+    clean, expected = marked(with_sections("", body) + CALLEE)
+    assert places(linted(clean), "misfit-binding") == expected
+
+
+def test_a_text_is_never_called() -> None:
+    """Of a variable that is only ever set to what is written out; what a service gave may be a reference (L17)."""
+    clean, expected = marked(pattern('let t = "a text"\ncall «t\nlet u = call «t\nreturn u'))
+    assert places(linted(clean, Named()), "always-fails") == expected
+    assert places(linted(clean.replace('= "a', '= null\nt = x.a + "a'), Named()), "always-fails") == []
+
+
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        ("{ b: 1 }", "this is returned without `a`, which is promised"),
+        ('"text"', "an object with `a`, `b` is promised, and this is none"),
+        ("{ a: 1, b: 2, c: 3 }", None),
+        ("null", None),
+    ],
+)
+def test_each_return_of_a_function_has_its_outputs(returned: str, said: str | None) -> None:
+    body = f"if t == 1:\n  return {returned}\nreturn {{ a: 1, b: 2 }}"
+    text = with_sections("### Parameters\n\n- `t`: t\n\n### Returns\n\n- `a`: a\n- `b`: b", body, "function")
+    found = [(one.name, one.diagnostic.line, one.diagnostic.message) for one in linted(text).findings]
+    assert found == ([("promised-output-missing", 19, said)] if said else [])
 
 
 def test_contracts_without_a_body_use_everything() -> None:
@@ -489,7 +629,8 @@ def test_bindings_that_are_not_dropped_as_far_as_is_known(before: str, after: st
 def test_every_rule_has_cases() -> None:
     tested = {name for table in (FOUND, SECTIONS_FOUND) for name, cases in table.items() if len(cases) >= 3}
     twins = {name for table in (SILENT, SECTIONS_SILENT) for name, cases in table.items() if len(cases) >= 3}
-    assert tested == twins == set(RULES) - {"dropped-binding", "unused-allow"}
+    elsewhere = {"dropped-binding", "misfit-binding", "missing-service", "unknown-output", "unused-allow"}
+    assert tested == twins == set(RULES) - elsewhere
 
 
 FIXED = [

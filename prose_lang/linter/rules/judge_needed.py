@@ -56,8 +56,8 @@ class JudgeNeeded(Rule):
 
     def find(self, subject: Subject) -> Iterator[Finding]:
         for condition, plan in subject.program.conditions.items():
-            if plan.layers != ("judge",):
-                continue
+            if plan.layers != ("judge",) or condition in subject.slips:
+                continue  # a misspelt name is told as such
             if plan.labels:
                 message = "a judge chooses among these options each time"
                 hint = "exact: let a service answer with the label, and choose by the field that holds it"

@@ -16,7 +16,8 @@ class PromisedOutputMissing(Rule):
     """
     ## What it does
 
-    Ensures, Returns or Maintains lists an output, and no object that the body returns has that key.
+    Ensures, Returns or Maintains lists an output, and no object that the body returns has that key; or one `return` of
+    a function with several outputs lacks one of them.
 
     ## Why
 
@@ -85,7 +86,13 @@ class PromisedOutputMissing(Rule):
         # A function with one output may give it bare, and what it returns is then the output itself.
         if entry.kind != "pattern" and (entry.kind not in FUNCTION_KINDS or len(entry.outputs) < 2):
             return
-        keys = _returned_keys(subject)
+        values = _returned(subject)
+        keys = _keys_of(values)
+        if entry.kind in FUNCTION_KINDS:
+            known = {key for value in values if isinstance(value, n.ObjectLiteral) for key in _keys(value)}
+            wanted = [item.name for item in entry.outputs if keys is None or item.name in known]
+            for value in values:
+                yield from self.one(subject, value, wanted)
         if keys is None:
             return
         for item in entry.outputs:
@@ -94,9 +101,20 @@ class PromisedOutputMissing(Rule):
                 hint = f"it returns `{close[0]}`" if close else f"it returns {', '.join(f'`{key}`' for key in keys)}"
                 yield self.at(subject, item.span, f"`{item.name}` is promised, and nothing returns it", hint)
 
+    def one(self, subject: Subject, value: n.Value, wanted: list[str]) -> Iterator[Finding]:
+        """One value that a function returns: an object written out has all outputs, and a text can have none."""
+        if isinstance(value, n.ObjectLiteral):
+            missing = [name for name in wanted if name not in _keys(value)]
+            if missing:
+                words = ", ".join(f"`{name}`" for name in missing)
+                yield self.at(subject, value, f"this is returned without {words}, which is promised")
+        elif isinstance(value, (n.Text, n.ListLiteral)) or (isinstance(value, n.Literal) and value.value is not None):
+            words = ", ".join(f"`{name}`" for name in wanted)
+            yield self.at(subject, value, f"an object with {words} is promised, and this is none")
 
-def _returned_keys(subject: Subject) -> dict[str, None] | None:
-    """The keys of all objects that the body returns; None if one of its values is not an object written out."""
+
+def _returned(subject: Subject) -> list[n.Value]:
+    """The values that the body can return."""
     body = subject.parsed.body
     values: list[n.Value] = []
     for suite in subject.structure.suites:
@@ -113,10 +131,19 @@ def _returned_keys(subject: Subject) -> dict[str, None] | None:
                 values.append(value)
             case _:
                 pass
+    return values
+
+
+def _keys_of(values: list[n.Value]) -> dict[str, None] | None:
+    """The keys of all objects that are returned; None if one of the values is not an object written out."""
     keys: dict[str, None] = {}
     for value in values:
         if isinstance(value, n.ObjectLiteral):
-            keys.update((entry.key, None) for entry in value.entries)
+            keys.update(_keys(value))
         elif not (isinstance(value, n.Literal) and value.value is None):
             return None
     return keys or None
+
+
+def _keys(value: n.ObjectLiteral) -> dict[str, None]:
+    return {entry.key: None for entry in value.entries}

@@ -28,6 +28,8 @@ class UndeclaredInput(Told):
 
     ## Use instead
 
+    The same program, below a section Requires with the item - `topic`: string -- what is written about
+
     <!-- slots: writer; inputs: topic -->
     ```prose
     let draft = call writer

@@ -21,6 +21,8 @@ class UnusedSlot(Rule):
 
     ## Example
 
+    The slots are `writer` and `reviewer`.
+
     <!-- slots: writer, reviewer -->
     ```prose
     let draft = call writer
@@ -28,6 +30,8 @@ class UnusedSlot(Rule):
     ```
 
     ## Use instead
+
+    The same program, with `writer` as the only slot.
 
     <!-- slots: writer -->
     ```prose

@@ -71,6 +71,8 @@ def compile_call(
             missing = [name for name in agreed.required if inputs.get(name) is None]
             if missing:
                 raise missing_inputs(service, missing, place)
+        if agreed.typed:
+            agreed.check(service, inputs, place, run.warn)
         chosen = NO_MODIFIERS
         if modifiers is not None or words:
             chosen = await _chosen(modifiers, words or {}, f, place)
@@ -167,6 +169,7 @@ def _positional(
         missing = [name for name in agreed.required if inputs.get(name) is None]
         if missing:
             raise missing_inputs(service, missing, place)
+        agreed.check(service, inputs, place, run.warn)
         chosen = await _chosen(modifiers, {name: evaluated[name] for name in agreed.words}, f, place)
         if type(chosen) is Escape:
             return chosen

@@ -7,6 +7,7 @@ from typing import Any
 
 from prose_lang.runtime.compiler import calls, conditions, expressions, loops, parallels, pipelines, statements
 from prose_lang.runtime.compiler.code import BlockCode, Code, Frame, Step, Value
+from prose_lang.runtime.compiler.probe import Probe, counting, watched
 from prose_lang.runtime.completion import ArmValue, Escape, Return
 from prose_lang.runtime.place import Place
 from prose_lang.semantics import ConditionPlan, Program
@@ -15,10 +16,10 @@ from prose_lang.syntax.visiting import walk
 from prose_lang.values import GrowingList
 
 
-def compile_program(program: Program) -> Code:
-    """The code of a program without errors."""
+def compile_program(program: Program, probe: Probe | None = None) -> Code:
+    """The code of a program without errors. A `probe` is told what runs go through; it is compiled in."""
     assert program.body is not None, "only a program with a body is compiled"
-    compiler = Compiler(program)
+    compiler = Compiler(program, probe)
     step = compiler.body(program.body)
     blocks = {
         name: BlockCode(tuple(program.writes[parameter] for parameter in block.parameters), compiler.body(block.body))
@@ -30,8 +31,9 @@ def compile_program(program: Program) -> Code:
 class Compiler:
     """State of one compilation: cells beyond those of the program, and the cell of the error in hand."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, probe: Probe | None = None) -> None:
         self.program = program
+        self.probe = probe
         self.cells = program.cells
         self.caught: int | None = None
         self.depth = 0
@@ -62,6 +64,8 @@ class Compiler:
         for index, statement in enumerate(found):
             step = statements.compile_statement(self, statement, tail if index == len(found) - 1 else None)
             if step is not None:
+                if self.probe is not None:
+                    steps.append(counting(self.probe.reached(self.program, statement)))
                 steps.append(step)
         self.depth -= 1
         return _in_sequence(steps)
@@ -127,7 +131,8 @@ class Compiler:
 
     def condition(self, node: n.Condition) -> conditions.Decider:
         plan: ConditionPlan = self.program.conditions[node]
-        return conditions.compile_condition(self, plan)
+        decider = conditions.compile_condition(self, plan)
+        return decider if self.probe is None else watched(decider, self.probe.decided(self.program, node))
 
 
 def _in_sequence(steps: Sequence[Step]) -> Step:

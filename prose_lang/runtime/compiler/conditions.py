@@ -10,6 +10,8 @@ from prose_lang.conditions import (
     TEXT_FIELDS,
     Answer,
     Chosen,
+    Compound,
+    Decided,
     QuestionTooLarge,
     choice_question,
     decide_choice,
@@ -127,17 +129,20 @@ class _Condition:
             if host is not None:
                 return host
         for rule, getters in self.rules:
-            values = [get(f) for get in getters]
-            if rule.layer == "criteria" and isinstance(values[0], ServiceRef):
-                return None
-            found = rule.decide(values)
+            if isinstance(rule, Compound):
+                values, found = _in_turn(rule, getters, f)
+            else:
+                values = [get(f) for get in getters]
+                if rule.layer == "criteria" and isinstance(values[0], ServiceRef):
+                    return None
+                found = rule.decide(values)
             if found is not None:
                 if found.warning is not None:
                     f[0].run.warn(self.place, "P304", found.warning)
                 record = f[0].run.on_decision
                 if record is not None:
                     shown = [bounded(value) for value in values]
-                    record(self.plan, f[0], rule.layer, found.holds, (rule.parts, shown), found)
+                    record(self.plan, f[0], rule.layer, found.holds, (rule.parts[: len(shown)], shown), found)
                 return found.holds
         return None
 
@@ -268,6 +273,20 @@ class _Condition:
         record = f[0].run.on_decision
         if record is not None:
             record(self.plan, f[0], layer, outcome, values, reason)
+
+
+def _in_turn(
+    rule: Compound, getters: Sequence[Callable[[Frame], AnyValue]], f: Frame
+) -> tuple[list[AnyValue], Decided | None]:
+    """The values that a conjunction had to read, and what it decided."""
+    values: list[AnyValue] = []
+
+    def read(count: int) -> list[AnyValue]:
+        new = [get(f) for get in getters[len(values) : len(values) + count]]
+        values.extend(new)
+        return new
+
+    return values, rule.decide_in_turn(read)
 
 
 def _names_in(expression: n.Expression) -> Sequence[n.Name]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from prose_lang.runtime.compiler.code import Frame, Step, Value
 from prose_lang.runtime.compiler.loops import BREATH
+from prose_lang.runtime.compiler.probe import watched_filter
 from prose_lang.runtime.compiler.statements import value_of
 from prose_lang.runtime.parallel import join
 from prose_lang.runtime.place import Place
@@ -41,6 +43,9 @@ class _Stage:
         self.step: Step = c.body(stage.body)
         self.fork = c.fork(stage.body)
         self.cells = [c.program.writes[name] for name in stage.names] or [c.program.items[stage]]
+        self.keeps: Callable[[Frame, int, Any], Awaitable[Any]] = self.one
+        if stage.kind == "filter" and c.probe is not None:
+            self.keeps = watched_filter(self.one, c.probe.decided(c.program, stage))
 
     async def run(self, f: Frame, value: Any, source: Place) -> Any:
         if not isinstance(value, list):
@@ -59,7 +64,7 @@ class _Stage:
             case "filter":
                 kept = []
                 for number, item in enumerate(value):
-                    if await self.one(f, number, item):
+                    if await self.keeps(f, number, item):
                         kept.append(item)
                     await _breathe(number)
                 return kept

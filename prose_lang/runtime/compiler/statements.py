@@ -14,6 +14,7 @@ from prose_lang.runtime.compiler.code import Frame, Step, Value
 from prose_lang.runtime.completion import BREAK, CONTINUE, ArmValue, Escape, Return
 from prose_lang.runtime.place import Place
 from prose_lang.syntax import nodes as n
+from prose_lang.text import Span
 from prose_lang.values import GrowingList, TooLarge, kind_of, to_json
 from prose_lang.values.model import MAX_NODES
 
@@ -37,7 +38,7 @@ def compile_statement(c: Compiler, node: n.Statement, tail: type[Return] | type[
         case n.Evaluate(value=value):
             return _evaluate(c, value, tail)
         case n.Return(value=value):
-            return _return(c, value)
+            return _return(c, node.span, value)
         case n.Throw():
             return _throw(c, node)
         case n.Record():
@@ -247,10 +248,10 @@ def _evaluate(c: Compiler, value: n.Value, tail: Any) -> Step:
     return Step(drop)
 
 
-def _return(c: Compiler, value: n.Value | None) -> Step:
+def _return(c: Compiler, span: Span, value: n.Value | None) -> Step:
     if value is None:
-        return Step(lambda f: Return(None))
-    return then(c.value(value), lambda f, found: Return(found))
+        return Step(lambda f: Return(None, span))
+    return then(c.value(value), lambda f, found: Return(found, span))
 
 
 def _throw(c: Compiler, node: n.Throw) -> Step:
@@ -445,7 +446,7 @@ def compile_do(c: Compiler, node: n.Do) -> Value:
             (*here.order, *site.order(here.indices)),
             place,
         )
-        below.template, below.inherited = here.template, here.inherited
+        below.template, below.own, below.inherited = here.template, here.own, here.inherited
         frame = here.template.copy()
         frame[0] = below
         for cell, value in zip(block.cells, values, strict=True):

@@ -1,6 +1,7 @@
-"""Services that need no model: `plain` rewrites English by rules, `readability` scores the rewriting.
+"""Services that need no model: `plain` rewrites English by rules, `readability` scores the rewriting, and `person` stops
+a run where somebody has to answer.
 
-They are there so that the `refine` pattern, and a newcomer's first run, do something real without a key or a
+The first two are there so that the `refine` pattern, and a newcomer's first run, do something real without a key or a
 network. They are rules, not understanding: see their own docstrings for what that excludes. Importing this package
 loads neither the phrase tables nor the rules; `builtin` does when one of them is asked for.
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 #: The names that `builtin` knows.
-BUILTIN_NAMES: tuple[str, ...] = ("plain", "readability")
+BUILTIN_NAMES: tuple[str, ...] = ("plain", "readability", "person")
 
 
 def builtin(name: str) -> Callable[..., object] | None:
@@ -29,4 +30,8 @@ def builtin(name: str) -> Callable[..., object] | None:
         from prose_lang.services.builtin.readability import readability
 
         return readability
+    if name == "person":
+        from prose_lang.services.builtin.person import person
+
+        return person
     return None
