@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Cassette",
     "CheckError",
     "Diagnostic",
     "Engine",
@@ -71,6 +72,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "prose_lang.cassettes": "Cassette",
     "prose_lang.diagnostics": (
         "CheckError Diagnostic LimitError ProseError RunError ServiceError SourceError WaitingError"
     ),

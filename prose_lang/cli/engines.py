@@ -6,9 +6,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from prose_lang.cli.reading import Reader
 
 if TYPE_CHECKING:
+    from prose_lang.cassettes import Cassette
     from prose_lang.cli.terminal import Terminal
     from prose_lang.engine import Engine
     from prose_lang.services import Script
@@ -29,6 +32,19 @@ def script_of_file(file: str | None, reader: Reader) -> Script | None:
     from prose_lang.services import read_script
 
     return read_script(reader.source(file, "the script"))
+
+
+def cassette_of(file: str | None, mode: str | None) -> Cassette | None:
+    """The cassette of `--cassette`, looked at already if it is to be replayed. Raises ProseError, UsageError."""
+    if file is None:
+        if mode is not None:
+            raise click.UsageError("--cassette-mode says what is done with a --cassette FILE, and there is none")
+        return None
+    from prose_lang.cassettes import MODES, Cassette
+
+    made = Cassette(file, next((known for known in MODES if known == mode), "replay"))
+    made.check()
+    return made
 
 
 #: Names hosts to which a base URL of a settings file may send a key, separated by commas.

@@ -38,6 +38,18 @@ def talk_options(function: _F) -> _F:
     )(function)
 
 
+def cassette_options(function: _F) -> _F:
+    """`--cassette` and `--cassette-mode`."""
+    function = click.option(
+        "--cassette-mode",
+        type=click.Choice(["live", "record", "replay"]),
+        metavar="MODE",
+        help="replay (unless set): answers come from the cassette and nothing is asked; record: ask, and add to it; "
+        "live: leave it alone.",
+    )(function)
+    return click.option("--cassette", metavar="FILE", help="Recording of what services answer.")(function)
+
+
 def json_option(function: _F) -> _F:
     """`--json`: the same as one JSON value."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)

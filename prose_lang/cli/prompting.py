@@ -33,6 +33,8 @@ MOST = 50
 class Preview:
     """A completion that keeps the requests and answers with stand-ins."""
 
+    live = False  # it sends nothing, and so may answer where no model may be asked
+
     def __init__(self) -> None:
         self.requests: dict[str, Request] = {}
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from prose_lang.cli.options import RUN_SECONDS, complete_source, talk_options
+from prose_lang.cli.options import RUN_SECONDS, cassette_options, complete_source, talk_options
 from prose_lang.cli.terminal import Terminal
 
 _AFTER = "prose_lang.cli.run.after"
@@ -91,6 +91,7 @@ class _Run(click.Command):
 @click.option("--strict", is_flag=True, help="Warning events are errors.")
 @click.option("--output", type=click.Choice(["human", "json", "jsonl"]), default="human", help="What is printed.")
 @click.option("--json", "as_json", is_flag=True, help="Same as --output json.")
+@cassette_options
 @click.option("--record/--no-record", default=None, help="Keep a run record (not available yet) or none.")
 @click.option("--ask", is_flag=True, help="Ask for missing names on the terminal.")
 @talk_options
@@ -105,6 +106,10 @@ def command(ctx: click.Context, /, **options: Any) -> int:
 
     A model needs its provider's key in the environment: OPENAI_API_KEY for model:openai/MODEL. `prose show NAME
     --prompt` prints what it would be sent, `prose doctor` what is configured.
+
+    With --cassette FILE --cassette-mode record everything that services answer is kept in FILE. The same command with
+    --cassette FILE alone gives the same again, without asking anybody; what it does not know is P409. Secrets are taken
+    out before anything is written. PROSE_NO_LIVE_CALLS=1 keeps every model from being asked, in all commands.
 
     \b
     Examples:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from prose_lang.cli.engines import model_settings, script_of_file, services_of_files
+from prose_lang.cli.engines import cassette_of, model_settings, script_of_file, services_of_files
 from prose_lang.cli.names import read_names
 from prose_lang.cli.reading import Reader
 from prose_lang.cli.status import EXIT
@@ -40,6 +40,8 @@ class Request:
     max_cost: float | str | None  # None is not given, "none" lifts the limit of known cost too
     timeout: float | None
     concurrency: int | None
+    cassette: str | None
+    cassette_mode: str | None
     strict: bool
     output: str
     ask: bool
@@ -74,6 +76,7 @@ def _run(request: Request, terminal: Terminal) -> _Ending:
         script=script_of_file(request.script, reader),
         judge=request.judge,
         models=model_settings(terminal, request.model, allow_models=request.allow_model),
+        cassette=cassette_of(request.cassette, request.cassette_mode),
         limits=_limits(request),
         observers=observers,
         strict=request.strict,

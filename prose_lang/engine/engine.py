@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import attrs
 
+from prose_lang.cassettes import Cassette, Part
 from prose_lang.diagnostics import (
     CheckError,
     Diagnostic,
@@ -73,7 +74,8 @@ class Engine:
     of their own in every run; `judge` answers conditions that no rule decides: a name, a function or a service.
     `conditions` maps the text of a condition (or `NAME: text` for one pattern's) to a predicate over the values it
     names (L30.0). `model` is the default model, `PROVIDER/MODEL` or an alias; `models` says more about models, and
-    `completion` answers their requests in litellm's place. `observers` are told every event. With `trace` off no calls
+    `completion` answers their requests in litellm's place. With `live` off (or `PROSE_NO_LIVE_CALLS` set) no model is
+    ever asked (P410). `cassette` records what services answer, or answers in their place. `observers` are told every event. With `trace` off no calls
     are kept, so that a run of any length needs the same memory. A `probe` is told which statements the runs go through
     and how conditions fall (`prose_lang.testing.coverage`). `max_depth` and `max_passes` are the ceilings of P307 and
     P306.
@@ -92,6 +94,8 @@ class Engine:
         model: str | None = None,
         models: ModelSettings | None = None,
         completion: Completion | None = None,
+        cassette: Cassette | None = None,
+        live: bool = True,
         limits: Limits | None = None,
         observers: Iterable[Observer] = (),
         conditions: Mapping[str, Callable[..., Any]] | None = None,
@@ -105,7 +109,10 @@ class Engine:
         self._adapted: OrderedDict[tuple[Any, str | None], Service] = OrderedDict()
         self._lock = threading.Lock()
         self._linking = threading.RLock()  # links are made by one thread at a time, and kept
-        self.models = Models(_with_default(models or ModelSettings(), model), completion)
+        replayed = cassette is not None and cassette.mode == "replay"
+        settings = _with_default(models or ModelSettings(), model)
+        self.models = Models(settings, completion, live=live, replayed=replayed)
+        self.cassette = cassette.part() if cassette is not None else None
         self._session = ModelService("session", self.models)
         self.loader = Loader()
         self.services: Mapping[str, Service] = self._registered(services)
@@ -247,19 +254,24 @@ class Engine:
         *,
         services: Mapping[str, Service] | None = None,
         judge: Any = None,
+        part: Part | None = None,
     ) -> Outcome:
         """Run and tell how it ended. A cancelled run leaves its partial outcome in `interrupted` and is cancelled.
 
         `services` are known in this run alone, in front of the engine's own and in the place of its script; `judge`
-        is asked instead of the engine's. So the caller of a scripted run knows which replies were left.
+        is asked instead of the engine's. So the caller of a scripted run knows which replies were left. `part` is one of
+        the engine's cassette that is this run's own.
         """
+        part = part or self.cassette
         run_id = new_run_id()
         try:
+            if part is not None:
+                part.cassette.check()
             with self._linking:
                 bound, inputs, asked, diagnostics = self._prepare(pattern, names, services, judge)
         except ProseError as error:
             return Outcome(run_id, "invalid", error=error, diagnostics=error.diagnostics)
-        recorder, run = self._new_run(run_id, asked, keep=self.trace)
+        recorder, run = self._new_run(run_id, asked, part, keep=self.trace)
 
         def ended(status: str, value: Value = None, error: ProseError | None = None) -> Outcome:
             found = (*diagnostics, *(error.diagnostics if error is not None else ()))
@@ -298,7 +310,7 @@ class Engine:
             raise LimitError("P405", f"the run's time of {seconds:g} s is over", source=place.source, span=place.span,
                              hint="raise the limit if that is what you want (--timeout)") from None  # fmt: skip
 
-    def _new_run(self, run_id: str, judge: Service | None, *, keep: bool) -> tuple[Recorder, Run]:
+    def _new_run(self, run_id: str, judge: Service | None, part: Part | None, *, keep: bool) -> tuple[Recorder, Run]:
         """A run with its handlers, and what records it."""
         clock = LoopClock()
         recorder = Recorder(clock, self.observers, keep=keep)
@@ -315,7 +327,9 @@ class Engine:
             on_decision=recorder.decided if told else None,
             on_event=recorder.noted if told else None,
         )
-        run.perform, run.perform_composite = compose(recorder, Limiter(self.limits, clock), clock, run_id)
+        run.perform, run.perform_composite = compose(
+            recorder, Limiter(self.limits, clock), clock, run_id, part, self.models.keys.redactor
+        )
         return recorder, run
 
     # --- deciding ----------------------------------------------------------------------------------------------------
@@ -328,11 +342,13 @@ class Engine:
         *,
         services: Mapping[str, Service] | None = None,
         judge: Any = None,
+        part: Part | None = None,
     ) -> DecisionRecord:
         """Decide a text by the layers that decide the conditions of programs (L30), judge included.
 
         `own` and `others` are the names that it can read. A judge is shown those that the text names, and all of `own`
-        where it names none. `services` and `judge` are those of `outcome_async`; a run's limits hold for one decision.
+        where it names none. `services`, `judge` and `part` are those of `outcome_async`; a run's limits hold for one
+        decision.
 
         Raises CheckError P112 for an empty text, RunError where deciding failed (P304), P402 where the judge did, and
         P403 where there is none.
@@ -345,7 +361,10 @@ class Engine:
             with self._linking:
                 linker = self._new_linker({**self.services, **(services or {})})
                 asked = self._judge(Binder(linker, alone.program.document, self._adapt), judge)
-        recorder, run = self._new_run(new_run_id(), asked, keep=True)
+        part = part or self.cassette
+        if part is not None:
+            part.cassette.check()
+        recorder, run = self._new_run(new_run_id(), asked, part, keep=True)
         await decide(alone, {**others, **own}, run)
         return trace_of(recorder).decisions[-1]
 

@@ -7,9 +7,12 @@
     limits     outside timeout: waiting for a place is not the service's time
     pace       inside limits: the rate is that of requests as they leave; nothing holds one up that was let go
     timeout    around the service alone: it is per attempt
+    cassette   around dispatch alone: an attempt is what is recorded, so that on replay retries, corrections, limits and
+               times have the same to do; inside timeout, for a call that is cut off is recorded as that
     dispatch   innermost: the only one that knows services
 
-`again` and `pace` concern models alone, and services that are none pass them by.
+`again` and `pace` concern models alone, and services that are none pass them by. `cassette` is there only where a run
+has one, and lets scripted services pass.
 
 A journal goes between trace and retry: a finished call is read back before anything is tried. Nested patterns are no
 calls: they pass retry and timeout only, and their own calls pass all.
@@ -17,9 +20,11 @@ calls: they pass retry and timeout only, and their own calls pass all.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
+from prose_lang.cassettes import Part
+from prose_lang.diagnostics.redact import Redactor
 from prose_lang.handlers.again import again
 from prose_lang.handlers.budget import Budget
 from prose_lang.handlers.clock import Clock
@@ -40,10 +45,25 @@ class Performers(NamedTuple):
     composite: Perform
 
 
-def compose(recorder: Recorder, limiter: Limiter, clock: Clock, seed: str = "") -> Performers:
-    """The handlers of one run. `seed` is what the jitter of its pauses comes from."""
+def compose(
+    recorder: Recorder,
+    limiter: Limiter,
+    clock: Clock,
+    seed: str = "",
+    part: Part | None = None,
+    redactor: Callable[[], Redactor] = lambda: Redactor([]),
+) -> Performers:
+    """The handlers of one run. `seed` is what the jitter of its pauses comes from; `part` that of a cassette, which
+    `redactor` keeps secrets out of."""
     limits = limiter.limits
-    others = limiter.wrap(timeout(dispatch))
+    innermost: Perform = dispatch
+    if part is not None:
+        from prose_lang.handlers.cassette import SkippingClock, recorded
+
+        innermost = recorded(dispatch, part, redactor)
+        if part.replays:
+            clock = SkippingClock()
+    others = limiter.wrap(timeout(innermost))
     budget: Budget | None = None
     if limits.tokens is not None or limits.cost is not None or limits.quotas:
         budget = Budget(limits)
@@ -55,7 +75,7 @@ def compose(recorder: Recorder, limiter: Limiter, clock: Clock, seed: str = "") 
         if not getattr(effect.service, "metered", False):
             return others(effect)
         if models is None:
-            paced = Pacer(clock).wrap(timeout(dispatch))
+            paced = Pacer(clock).wrap(timeout(innermost))
             models = again((budget or Budget(limits)).wrap(limiter.wrap(paced)), clock, seed)
         return models(effect)
 

@@ -116,6 +116,10 @@ class Effect:
     memo: Any = None
     ready: Any = None
     reserved: Reservation | None = None
+    #: What answers the requests of a metered service instead of its own completion (`handlers/cassette`), and which
+    #: model the answer is of.
+    completion: Any = None
+    model: str | None = None
     usage: Usage | None = None
     value: Any = None
     error: BaseException | None = None

@@ -29,6 +29,7 @@ class ScriptedService:
 
     composite = False
     metered = False
+    recordable = False  # a script is a recording already
     #: It takes whatever is sent to it.
     signature = Signature(open=True, positional=False)
 

@@ -19,6 +19,7 @@ class StandIn:
         self.name = service.name
         self.signature = signature
         self.max_concurrency = getattr(service, "max_concurrency", None)
+        self.recordable = getattr(service, "recordable", True)
 
     def invoke(self, effect: Effect) -> Awaitable[Any]:
         return self.service.invoke(effect)

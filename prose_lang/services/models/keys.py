@@ -13,6 +13,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 
 from prose_lang.diagnostics import RunError
+from prose_lang.diagnostics.redact import Redactor
 from prose_lang.services.models.settings import ModelSettings
 
 #: Under this name keys are looked for in the keyring; the user name is that of the variable.
@@ -29,6 +30,7 @@ class Keys:
         self.settings = settings
         self.environ = os.environ if environ is None else environ
         self.secrets: set[str] = set()
+        self._redactor: tuple[object, Redactor] | None = None
         self.told: Callable[[str], None] | None = None  # who has to know of each key, to keep it out of what is shown
 
     def key(self, model: str, missing: Callable[[str], Sequence[str]]) -> str | None:
@@ -57,6 +59,15 @@ class Keys:
         if absent:
             raise _missing_key(model, absent)
         return None
+
+    def redactor(self) -> Redactor:
+        """What takes every key that is known so far out of what leaves: those of the environment, those handed out, and
+        the values of variables that the settings name as keys."""
+        named = tuple(value for name in self.settings.key_names if (value := self.environ.get(name)))
+        known = (len(self.secrets), named)
+        if self._redactor is None or self._redactor[0] != known:
+            self._redactor = (known, Redactor.from_environment(self.environ, (*self.secrets, *named)))
+        return self._redactor[1]
 
     def _found(self, name: str) -> str | None:
         value = self.environ.get(name) or _from_keyring(name)

@@ -111,10 +111,12 @@ class ModelService:
         asked = effect.ready or self.asked(effect)
         effect.ready = None
         effect.usage = Usage(cost=None)  # if it is cut off now, nobody knows what it cost
+        effect.model = asked.request.model
         try:
-            reply = await self.models.completion.complete(asked.request, self.models.settings.seconds)
+            completion = effect.completion or self.models.completion_of(asked.request.model)
+            reply = await completion.complete(asked.request, self.models.settings.seconds)
         except RunError as error:
-            if error.uncharged or error.code == "P410":
+            if error.uncharged or error.code in ("P409", "P410"):
                 effect.usage = None
             raise
         price = self.models.tariff(asked.request.model).price
@@ -137,7 +139,8 @@ class ModelService:
             value = answer.read(text, contract.schema)
         except answer.Unusable as error:
             fault = self._error("P404", f"`{self.name}` broke its contract: {error}", text)
-            fault.correctable = True
+            # A judge is asked once more (L30.5), other services as often as the handlers say.
+            fault.correctable = effect.kind != "ask" or not effect.memo
             effect.memo = (*(effect.memo or ()), (text or "", str(error)))
             raise fault from None
         return value[contract.unwrap] if contract.unwrap is not None else value
