@@ -59,6 +59,7 @@ def event_json(event: Event) -> dict[str, Any]:
                 "holds": event.outcome,
                 "values": {name: _plain(value) for name, value in event.values.items()},
                 "reason": event.reason,
+                **({} if event.judge is None else {"judge": event.judge}),
             }
         case Warned():
             return {

@@ -38,6 +38,33 @@ def talk_options(function: _F) -> _F:
     )(function)
 
 
+def above_zero(value: Any, unit: str) -> float:
+    """A number above 0. Raises BadParameter."""
+    try:
+        number = float(value)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise click.BadParameter(f"{value!r} is not a number of {unit} above 0")
+    return number
+
+
+def dollars_or_none(value: Any) -> float | str:
+    """US dollars, or the word that lifts a limit. Raises BadParameter."""
+    return "none" if value == "none" else above_zero(value, "US dollars")
+
+
+def percent(value: Any) -> float:
+    """A percentage from 0 to 100. Raises BadParameter."""
+    try:
+        number = float(value)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number <= 100:
+        raise click.BadParameter(f"{value!r} is not a percentage from 0 to 100")
+    return number
+
+
 def cassette_options(function: _F) -> _F:
     """`--cassette` and `--cassette-mode`."""
     function = click.option(

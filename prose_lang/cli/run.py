@@ -6,7 +6,14 @@ from typing import Any
 
 import click
 
-from prose_lang.cli.options import RUN_SECONDS, cassette_options, complete_source, talk_options
+from prose_lang.cli.options import (
+    RUN_SECONDS,
+    above_zero,
+    cassette_options,
+    complete_source,
+    dollars_or_none,
+    talk_options,
+)
 from prose_lang.cli.terminal import Terminal
 
 _AFTER = "prose_lang.cli.run.after"
@@ -28,21 +35,7 @@ def _count_or_none(value: Any) -> int | str:
 
 
 def _seconds_or_none(value: Any) -> float | str:
-    return "none" if value == "none" else _above_zero(value, "seconds")
-
-
-def _dollars_or_none(value: Any) -> float | str:
-    return "none" if value == "none" else _above_zero(value, "US dollars")
-
-
-def _above_zero(value: Any, unit: str) -> float:
-    try:
-        number = float(value)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < float("inf"):
-        raise click.BadParameter(f"{value!r} is not a number of {unit} above 0")
-    return number
+    return "none" if value == "none" else above_zero(value, "seconds")
 
 
 class _Run(click.Command):
@@ -76,7 +69,7 @@ class _Run(click.Command):
 @click.option("--max-tokens", type=_count, metavar="N", help="Most tokens that models take and give.")
 @click.option(
     "--max-cost",
-    type=_dollars_or_none,
+    type=dollars_or_none,
     metavar="USD",
     help="Most cost; refuses models without a price. Unless set $5 of known cost, none lifts it.",
 )

@@ -32,9 +32,10 @@ from prose_lang.documents.loader import Loader
 from prose_lang.documents.model import FUNCTION_KINDS, Document, Entry
 from prose_lang.documents.reader import read_document
 from prose_lang.engine.binding import Binder
+from prose_lang.engine.decisions import Decisions
 from prose_lang.engine.given import Given
 from prose_lang.engine.linker import Linker, Unit
-from prose_lang.engine.outcome import DecisionRecord, Outcome, status_of, trace_of
+from prose_lang.engine.outcome import DecisionRecord, Outcome, status_of
 from prose_lang.engine.pattern import Pattern
 from prose_lang.engine.preflight import check_models
 from prose_lang.engine.refusals import kind_refused
@@ -46,7 +47,6 @@ from prose_lang.runtime.activation import Run
 from prose_lang.runtime.compiler.code import Code
 from prose_lang.runtime.compiler.compiler import compile_program
 from prose_lang.runtime.compiler.probe import Probe
-from prose_lang.runtime.deciding import decide
 from prose_lang.runtime.effects import Service
 from prose_lang.runtime.patterns import BoundPattern
 from prose_lang.runtime.served import ServedContract
@@ -75,10 +75,10 @@ class Engine:
     `conditions` maps the text of a condition (or `NAME: text` for one pattern's) to a predicate over the values it
     names (L30.0). `model` is the default model, `PROVIDER/MODEL` or an alias; `models` says more about models, and
     `completion` answers their requests in litellm's place. With `live` off (or `PROSE_NO_LIVE_CALLS` set) no model is
-    ever asked (P410). `cassette` records what services answer, or answers in their place. `observers` are told every event. With `trace` off no calls
-    are kept, so that a run of any length needs the same memory. A `probe` is told which statements the runs go through
-    and how conditions fall (`prose_lang.testing.coverage`). `max_depth` and `max_passes` are the ceilings of P307 and
-    P306.
+    ever asked (P410). `cassette` records what services answer, or answers in their place. `observers` are told every
+    event. With `trace` off no calls are kept, so that a run of any length needs the same memory. A `probe` is told
+    which statements the runs go through and how conditions fall (`prose_lang.testing.coverage`). `max_depth` and
+    `max_passes` are the ceilings of P307 and P306.
 
     >>> engine = Engine(services={"shout": lambda text: text.upper()})
     >>> engine.run(engine.loads('call shout\\n  text: "hi"'), {}).value
@@ -259,8 +259,8 @@ class Engine:
         """Run and tell how it ended. A cancelled run leaves its partial outcome in `interrupted` and is cancelled.
 
         `services` are known in this run alone, in front of the engine's own and in the place of its script; `judge`
-        is asked instead of the engine's. So the caller of a scripted run knows which replies were left. `part` is one of
-        the engine's cassette that is this run's own.
+        is asked instead of the engine's. So the caller of a scripted run knows which replies were left. `part` is one
+        of the engine's cassette that is this run's own.
         """
         part = part or self.cassette
         run_id = new_run_id()
@@ -353,20 +353,29 @@ class Engine:
         Raises CheckError P112 for an empty text, RunError where deciding failed (P304), P402 where the judge did, and
         P403 where there is none.
         """
-        source = Source("<condition>", text)
-        alone = analyze_condition(source, own, others)
+        alone = analyze_condition(Source("<condition>", text), own, others)
+        return await self.decisions(services=services, judge=judge, part=part).decide(alone, own, others)
+
+    def decisions(
+        self, *, services: Mapping[str, Service] | None = None, judge: Any = None, part: Part | None = None
+    ) -> Decisions:
+        """What decides several texts within one run; for use on a running event loop. See `decide_async`.
+
+        Raises ProseError for a judge that is none, or has no key.
+        """
         asked = None
         judge = self.judge if judge is None else judge
         if judge is not None:
             with self._linking:
                 linker = self._new_linker({**self.services, **(services or {})})
-                asked = self._judge(Binder(linker, alone.program.document, self._adapt), judge)
+                nowhere = read_document(Source("<condition>", ""))
+                asked = self._judge(Binder(linker, nowhere, self._adapt), judge)
+                check_models(None, asked, self.models)
         part = part or self.cassette
         if part is not None:
             part.cassette.check()
         recorder, run = self._new_run(new_run_id(), asked, part, keep=True)
-        await decide(alone, {**others, **own}, run)
-        return trace_of(recorder).decisions[-1]
+        return Decisions(recorder, run)
 
     # --- preparing ---------------------------------------------------------------------------------------------------
 

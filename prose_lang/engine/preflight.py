@@ -21,23 +21,26 @@ from prose_lang.services.models.service import ModelService
 from prose_lang.values import ServiceRef
 
 
-def check_models(whole: BoundPattern | ServedContract, judge: Service | None, models: Models) -> None:
-    """Raise CheckError P410 for keys that are missing. Loads litellm if a model is needed."""
+def check_models(whole: BoundPattern | ServedContract | None, judge: Service | None, models: Models) -> None:
+    """Raise CheckError P410 for keys that are missing; `whole` is None where only a judge is needed.
+
+    Loads litellm if a model is needed.
+    """
     found: dict[str, Diagnostic] = {}
-    program = whole.program
+    contract = whole if isinstance(whole, ServedContract) else None
 
     def note(error: RunError) -> None:
-        span = program.entry.span if isinstance(whole, ServedContract) else None
-        source = program.source if span is not None else None
+        span = contract.program.entry.span if contract is not None else None
+        source = contract.program.source if contract is not None else None
         found.setdefault(error.message, Diagnostic(error.code, error.message, source, span, hint=error.hint))
 
     for service in _needed(whole, judge):
         try:
             model = choose(models.settings, service.name, call=None, entry=service.tier, binding=service.model)
         except RunError as error:
-            alone = isinstance(whole, ServedContract) and service is whole.service
-            if alone and service.tier is None and service.model is None:
-                needed = model_needed(program.document, program.entry)
+            alone = contract is not None and service is contract.service
+            if contract is not None and alone and service.tier is None and service.model is None:
+                needed = model_needed(contract.program.document, contract.program.entry)
                 found.setdefault(needed.message, needed.as_diagnostic())
             elif alone or service.tier is not None or service.model is not None:
                 note(error)
@@ -50,7 +53,7 @@ def check_models(whole: BoundPattern | ServedContract, judge: Service | None, mo
         raise CheckError.from_diagnostics(list(found.values()))
 
 
-def _needed(whole: BoundPattern | ServedContract, judge: Service | None) -> Iterator[ModelService]:
+def _needed(whole: BoundPattern | ServedContract | None, judge: Service | None) -> Iterator[ModelService]:
     seen: set[int] = set()
     waiting: deque[Any] = deque([whole.service if isinstance(whole, ServedContract) else whole, judge])
     while waiting:

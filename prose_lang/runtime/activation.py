@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from prose_lang.diagnostics import RunError
 from prose_lang.runtime.effects import Effect, Service
+from prose_lang.runtime.judged import Judged
 from prose_lang.runtime.parallel import Live
 from prose_lang.runtime.place import Place
 from prose_lang.values import Value
@@ -138,6 +139,7 @@ class Run:
         self.on_decision = on_decision
         self.on_event = on_event
         self.live = Live()
+        self.judged = Judged()
         self.perform: Perform = _unset
         self.perform_composite: Perform = _unset
 

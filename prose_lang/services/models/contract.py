@@ -36,7 +36,8 @@ class Contract:
     """The work. `schema` is that of the answer, None where it is a text; `notes` are headings with their texts.
 
     `defaults` stand in for inputs that a call leaves out. `role` is an instruction that replaces all description, as an
-    agent's prompt does. `unwrap` is the key of an answer that is an object only because JSON answers are.
+    agent's prompt does; `data` what is said of the inputs' blocks, where that is not what is said to all. `unwrap` is
+    the key of an answer that is an object only because JSON answers are.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Contract:
     schema: Schema | None = None
     defaults: Mapping[str, Value] = attrs.field(factory=dict)
     role: str | None = None
+    data: str | None = None
     unwrap: str | None = None
 
 

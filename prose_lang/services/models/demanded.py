@@ -14,6 +14,7 @@ from typing import Any
 
 from prose_lang.runtime.effects import Effect, Session
 from prose_lang.semantics.demands import DECISION_FIELDS, Demand
+from prose_lang.services.models import judging
 from prose_lang.services.models.contract import Contract
 from prose_lang.services.models.schema import an_object
 
@@ -23,21 +24,13 @@ def of_call(name: str, effect: Effect) -> Contract:
     if isinstance(effect, Session):
         return Contract(name, role=effect.role or "")
     if effect.kind == "ask":
-        return Contract(name, schema=_verdict(effect.inputs))
+        return judging.question(name, effect.inputs)
     found = effect.place.home.code.demands.get(effect.site)
     if found is None:
         return Contract(name)
     called, demand = found
     schema, unwrap = schema_of(demand)
     return Contract(called, schema=schema, unwrap=unwrap)
-
-
-def _verdict(inputs: dict[str, Any]) -> dict[str, Any]:
-    """What a judge answers (L30.5, L31)."""
-    reason = {"type": "string", "description": "why, in one sentence"}
-    if "options" in inputs:
-        return an_object({"reason": reason, "choice": {"type": "string", "enum": list(inputs["options"])}})
-    return an_object({"reason": reason, "holds": {"type": "boolean", "description": "whether the condition holds"}})
 
 
 def schema_of(demand: Demand) -> tuple[dict[str, Any] | None, str | None]:

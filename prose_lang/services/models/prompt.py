@@ -66,7 +66,7 @@ def _system(contract: Contract, has_inputs: bool) -> str:
     parts += [_list("What you are given", contract.takes), _list("What you give", contract.gives)]
     parts += [f"## {name}\n\n{text}" for name, text in contract.notes]
     if has_inputs:
-        parts.append(f"## Inputs\n\n{_DATA}")
+        parts.append(f"## Inputs\n\n{contract.data or _DATA}")
     if contract.role is None or contract.schema is not None:
         parts.append(f"## Answer\n\n{_answer(contract.schema)}")
     return "\n\n".join(part for part in parts if part)

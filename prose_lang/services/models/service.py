@@ -14,7 +14,7 @@ import attrs
 from prose_lang.diagnostics import RunError, ServiceError
 from prose_lang.runtime.effects import Effect, Reservation, Usage
 from prose_lang.semantics.signature import Signature
-from prose_lang.services.models import answer, prompt
+from prose_lang.services.models import answer, judging, prompt
 from prose_lang.services.models.choice import choose
 from prose_lang.services.models.contract import Contract
 from prose_lang.services.models.demanded import of_call
@@ -58,6 +58,11 @@ class ModelService:
     composite = False
     metered = True
     corrections = 2
+
+    @property
+    def judge_prompt(self) -> str | None:
+        """The version of what it is asked as a judge; None where it has a contract of its own."""
+        return judging.VERSION if self.contract is None else None
 
     @property
     def retries(self) -> int:
