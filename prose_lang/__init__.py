@@ -31,21 +31,32 @@ if TYPE_CHECKING:
         WaitingError,
     )
     from prose_lang.engine import Engine, Outcome, Pattern
-    from prose_lang.handlers import Limits
+    from prose_lang.handlers import Limits, Quota
     from prose_lang.services import Script, read_script, ref, service
+    from prose_lang.services.models.completion import Reply
+    from prose_lang.services.models.definition import model_service
+    from prose_lang.services.models.request import Request
+    from prose_lang.services.models.settings import ModelSettings, Price, Provider
     from prose_lang.text import Source
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Cassette",
     "CheckError",
     "Diagnostic",
     "Engine",
     "LimitError",
     "Limits",
+    "ModelSettings",
     "Outcome",
     "Pattern",
+    "Price",
     "ProseError",
+    "Provider",
+    "Quota",
+    "Reply",
+    "Request",
     "RunError",
     "Script",
     "ServiceError",
@@ -54,18 +65,24 @@ __all__ = [
     "WaitingError",
     "load",
     "loads",
+    "model_service",
     "read_script",
     "ref",
     "service",
 ]
 
 _HOMES = {
+    "prose_lang.cassettes": "Cassette",
     "prose_lang.diagnostics": (
         "CheckError Diagnostic LimitError ProseError RunError ServiceError SourceError WaitingError"
     ),
     "prose_lang.engine": "Engine Outcome Pattern",
-    "prose_lang.handlers": "Limits",
+    "prose_lang.handlers": "Limits Quota",
     "prose_lang.services": "Script read_script ref service",
+    "prose_lang.services.models.completion": "Reply",
+    "prose_lang.services.models.definition": "model_service",
+    "prose_lang.services.models.request": "Request",
+    "prose_lang.services.models.settings": "ModelSettings Price Provider",
     "prose_lang.text": "Source",
 }
 

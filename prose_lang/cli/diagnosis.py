@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from prose_lang import __version__, resources
+from prose_lang.cli.options import RUN_SECONDS
 from prose_lang.cli.terminal import Terminal
 from prose_lang.diagnostics.redact import is_secret_name
 from prose_lang.diagnostics.visible import visible
@@ -45,7 +46,15 @@ def diagnosis(terminal: Terminal) -> dict[str, Any]:
             "width": terminal.width,
             "encoding": terminal.out.encoding,
         },
-        "limits": {"calls": limits.calls, "seconds": limits.seconds, "concurrency": limits.concurrency},
+        "models": _models(terminal),
+        "limits": {
+            "calls": limits.calls,
+            "tokens": limits.tokens,
+            "cost": limits.cost,
+            "known_cost": limits.known_cost,
+            "seconds": RUN_SECONDS,
+            "concurrency": limits.concurrency,
+        },
         "processors": os.cpu_count(),
     }
 
@@ -66,8 +75,48 @@ def lines(found: Mapping[str, Any]) -> Iterator[str]:
     shown = [name for name in ("stdin", "stdout", "stderr") if terminal[name]]
     abilities = f"colour {_yes(terminal['color'])}, live line {_yes(terminal['live'])}"
     yield f"terminal   {', '.join(shown) or 'none'}; {abilities}, {terminal['width']} columns, {terminal['encoding']}"
-    limits = (f"{name} {'none' if value is None else f'{value:,}'}" for name, value in found["limits"].items())
+    yield from _model_lines(found["models"])
+    limits = (f"{name.replace('_', ' ')} {_amount(name, value)}" for name, value in found["limits"].items())
     yield f"limits     {', '.join(limits)} (unless set)"
+
+
+def _models(terminal: Terminal) -> dict[str, Any]:
+    """What is configured about models for the working directory."""
+    from prose_lang.cli.engines import model_settings
+    from prose_lang.diagnostics import ProseError
+
+    try:
+        settings = model_settings(terminal)
+    except ProseError as error:
+        return {"error": error.message}
+    return {
+        "default": settings.default,
+        "aliases": dict(settings.aliases),
+        "providers": {
+            name: {"base_url": provider.base_url, "key": provider.key} for name, provider in settings.providers.items()
+        },
+        "prices": sorted(settings.prices),
+        "seconds": settings.seconds,
+        "retries": settings.retries,
+    }
+
+
+def _model_lines(models: Mapping[str, Any]) -> Iterator[str]:
+    if "error" in models:
+        yield f"models     faulty settings: {visible(models['error'])}"
+        return
+    aliases = [f"{name} = {model}" for name, model in models["aliases"].items()]
+    yield f"models     default {visible(models['default'] or 'none')}; {visible(', '.join(aliases)) or 'no aliases'}"
+    for name, provider in models["providers"].items():
+        facts = [f"{word} {value}" for word, value in (("at", provider["base_url"]), ("key", provider["key"])) if value]
+        yield f"           {visible(name)} {visible(', '.join(facts)) or 'as usual'}"
+    yield f"           {models['seconds']:g} s a request, {models['retries']} retries of failures that may pass"
+
+
+def _amount(name: str, value: Any) -> str:
+    if value is None:
+        return "none"
+    return f"${value:g}" if "cost" in name else f"{value:,g}" if isinstance(value, float) else f"{value:,}"
 
 
 def _parse_table() -> str:

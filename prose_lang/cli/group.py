@@ -33,6 +33,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "lint": "Say what is legal and hardly meant, and mend what can be mended.",
         "fmt": "Format patterns in the one style.",
         "test": "Run the scenarios of test files.",
+        "judge-check": "Say how far a judge agrees with a table of cases.",
         "explain": "Explain a diagnostic code or a rule of the linter.",
         "ast": "Print the syntax tree of a pattern.",
         "doctor": "Say what is installed and configured.",
@@ -50,7 +51,7 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"prose_lang.cli.{cmd_name}").command
+        command: click.Command = importlib.import_module(f"prose_lang.cli.{cmd_name.replace('-', '_')}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

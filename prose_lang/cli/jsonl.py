@@ -59,6 +59,7 @@ def event_json(event: Event) -> dict[str, Any]:
                 "holds": event.outcome,
                 "values": {name: _plain(value) for name, value in event.values.items()},
                 "reason": event.reason,
+                **({} if event.judge is None else {"judge": event.judge}),
             }
         case Warned():
             return {
@@ -78,7 +79,9 @@ def _call(event: CallStarted) -> dict[str, Any]:
 
 def _error(error: BaseException) -> dict[str, Any]:
     if isinstance(error, ProseError):
-        return {"code": error.code, "name": error.name, "message": error.message}
+        plain = {"code": error.code, "name": error.name, "message": error.message}
+        answer = getattr(error, "answer", None)
+        return plain if answer is None else {**plain, "answer": answer}
     return {"code": None, "name": "cancelled", "message": "the call was cancelled"}
 
 

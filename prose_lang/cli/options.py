@@ -12,6 +12,9 @@ from prose_lang.cli.terminal import Terminal
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+#: Seconds of wall time of a run on the command line, unless others are set: who embeds the engine sets their own.
+RUN_SECONDS = 3600.0
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
@@ -33,6 +36,45 @@ def talk_options(function: _F) -> _F:
     return click.option(
         "-q", "--quiet", is_flag=True, expose_value=False, is_eager=True, callback=quiet, help="Say only what is wrong."
     )(function)
+
+
+def above_zero(value: Any, unit: str) -> float:
+    """A number above 0. Raises BadParameter."""
+    try:
+        number = float(value)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise click.BadParameter(f"{value!r} is not a number of {unit} above 0")
+    return number
+
+
+def dollars_or_none(value: Any) -> float | str:
+    """US dollars, or the word that lifts a limit. Raises BadParameter."""
+    return "none" if value == "none" else above_zero(value, "US dollars")
+
+
+def percent(value: Any) -> float:
+    """A percentage from 0 to 100. Raises BadParameter."""
+    try:
+        number = float(value)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number <= 100:
+        raise click.BadParameter(f"{value!r} is not a percentage from 0 to 100")
+    return number
+
+
+def cassette_options(function: _F) -> _F:
+    """`--cassette` and `--cassette-mode`."""
+    function = click.option(
+        "--cassette-mode",
+        type=click.Choice(["live", "record", "replay"]),
+        metavar="MODE",
+        help="replay (unless set): answers come from the cassette and nothing is asked; record: ask, and add to it; "
+        "live: leave it alone.",
+    )(function)
+    return click.option("--cassette", metavar="FILE", help="Recording of what services answer.")(function)
 
 
 def json_option(function: _F) -> _F:

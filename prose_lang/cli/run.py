@@ -6,7 +6,14 @@ from typing import Any
 
 import click
 
-from prose_lang.cli.options import complete_source, talk_options
+from prose_lang.cli.options import (
+    RUN_SECONDS,
+    above_zero,
+    cassette_options,
+    complete_source,
+    dollars_or_none,
+    talk_options,
+)
 from prose_lang.cli.terminal import Terminal
 
 _AFTER = "prose_lang.cli.run.after"
@@ -27,14 +34,8 @@ def _count_or_none(value: Any) -> int | str:
     return "none" if value == "none" else _count(value)
 
 
-def _seconds(value: Any) -> float:
-    try:
-        number = float(value)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < float("inf"):
-        raise click.BadParameter(f"{value!r} is not a number of seconds above 0")
-    return number
+def _seconds_or_none(value: Any) -> float | str:
+    return "none" if value == "none" else above_zero(value, "seconds")
 
 
 class _Run(click.Command):
@@ -58,17 +59,32 @@ class _Run(click.Command):
 @click.option("--services", multiple=True, metavar="FILE", help="Python file or module with @service functions.")
 @click.option("--script", metavar="FILE", help="Scripted services, for tests and demonstrations without a model.")
 @click.option("--inputs", metavar="FILE", help="JSON object of names; - for standard input.")
-@click.option("--model", metavar="REF", help="Default model (not available yet).")
+@click.option("--model", metavar="REF", help="Default model: PROVIDER/MODEL, or an alias of the settings.")
+@click.option("--allow-model", is_flag=True, help="Accept a PROVIDER/MODEL that a file names.")
 @click.option("--judge", metavar="REF", help="Service that decides conditions which no rule decides.")
 @click.option("--no-judge", is_flag=True, help="Never ask a judge.")
 @click.option(
     "--max-calls", type=_count_or_none, default=1000, metavar="N", help="Most calls; 1000 unless set, none lifts it."
 )
-@click.option("--timeout", type=_seconds, metavar="SECONDS", help="Most wall time.")
+@click.option("--max-tokens", type=_count, metavar="N", help="Most tokens that models take and give.")
+@click.option(
+    "--max-cost",
+    type=dollars_or_none,
+    metavar="USD",
+    help="Most cost; refuses models without a price. Unless set $5 of known cost, none lifts it.",
+)
+@click.option(
+    "--timeout",
+    type=_seconds_or_none,
+    default=RUN_SECONDS,
+    metavar="SECONDS",
+    help="Most wall time; 3600 unless set, none lifts it.",
+)
 @click.option("--concurrency", type=_count, metavar="N", help="Most calls at the same time.")
 @click.option("--strict", is_flag=True, help="Warning events are errors.")
 @click.option("--output", type=click.Choice(["human", "json", "jsonl"]), default="human", help="What is printed.")
 @click.option("--json", "as_json", is_flag=True, help="Same as --output json.")
+@cassette_options
 @click.option("--record/--no-record", default=None, help="Keep a run record (not available yet) or none.")
 @click.option("--ask", is_flag=True, help="Ask for missing names on the terminal.")
 @talk_options
@@ -78,8 +94,15 @@ def command(ctx: click.Context, /, **options: Any) -> int:
 
     SOURCE is a path, - for standard input, stdlib:NAME or the bare NAME of a library pattern. Slots, inputs and
     config keys are given by name. A slot takes a service: a registered, scripted or built-in NAME,
-    py:MODULE:FUNCTION, "cmd:COMMAND LINE", FILE.prose.md, FILE.prose.md#ENTRY or stdlib:NAME; several are
-    separated by commas. A literal VALUE may be any of these, a text from a file only a name.
+    model:PROVIDER/MODEL, py:MODULE:FUNCTION, "cmd:COMMAND LINE", FILE.prose.md, FILE.prose.md#ENTRY or
+    stdlib:NAME; several are separated by commas. A literal VALUE may be any of these, a text from a file only a name.
+
+    A model needs its provider's key in the environment: OPENAI_API_KEY for model:openai/MODEL. `prose show NAME
+    --prompt` prints what it would be sent, `prose doctor` what is configured.
+
+    With --cassette FILE --cassette-mode record everything that services answer is kept in FILE. The same command with
+    --cassette FILE alone gives the same again, without asking anybody; what it does not know is P409. Secrets are taken
+    out before anything is written. PROSE_NO_LIVE_CALLS=1 keeps every model from being asked, in all commands.
 
     \b
     Examples:
@@ -97,8 +120,9 @@ def command(ctx: click.Context, /, **options: Any) -> int:
         raise click.UsageError("--judge and --no-judge exclude each other", ctx)
     if options.pop("as_json"):
         options["output"] = "json"
-    if options["max_calls"] == "none":
-        options["max_calls"] = None
+    for name in ("max_calls", "timeout"):
+        if options[name] == "none":
+            options[name] = None
 
     from prose_lang.cli.running import Request, run
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from prose_lang.cli.engines import script_of_file, services_of_files
+from prose_lang.cli.engines import cassette_of, model_settings, script_of_file, services_of_files
 from prose_lang.cli.names import read_names
 from prose_lang.cli.reading import Reader
 from prose_lang.cli.status import EXIT
 from prose_lang.cli.terminal import Terminal
-from prose_lang.diagnostics import CheckError, ProseError
+from prose_lang.diagnostics import ProseError
 from prose_lang.engine import Engine, Outcome, Pattern
 from prose_lang.handlers import Limits
 
@@ -33,10 +33,15 @@ class Request:
     script: str | None
     inputs: str | None
     model: str | None
+    allow_model: bool
     judge: str | None
     max_calls: int | None
+    max_tokens: int | None
+    max_cost: float | str | None  # None is not given, "none" lifts the limit of known cost too
     timeout: float | None
     concurrency: int | None
+    cassette: str | None
+    cassette_mode: str | None
     strict: bool
     output: str
     ask: bool
@@ -65,21 +70,18 @@ def run(request: Request, terminal: Terminal) -> int:
 def _run(request: Request, terminal: Terminal) -> _Ending:
     reader = Reader()
     given = read_names(request.names, request.after, request.inputs, reader)
-    if request.model is not None:
-        raise CheckError(
-            "P410",
-            f"`{request.model}` cannot be used: models cannot be called yet",
-            hint="leave --model out, and bind slots to functions, commands or scripted services",
-        )
     observers = _observers(request, terminal)
     engine = Engine(
         services=services_of_files(request.services),
         script=script_of_file(request.script, reader),
         judge=request.judge,
-        limits=Limits(calls=request.max_calls, seconds=request.timeout, concurrency=request.concurrency),
+        models=model_settings(terminal, request.model, allow_models=request.allow_model),
+        cassette=cassette_of(request.cassette, request.cassette_mode),
+        limits=_limits(request),
         observers=observers,
         strict=request.strict,
     )
+    engine.models.keys.told = terminal.hide
     pattern = reader.pattern(engine, request.source)
     if request.ask:
         from prose_lang.cli.asking import ask
@@ -93,6 +95,18 @@ def _run(request: Request, terminal: Terminal) -> _Ending:
         outcome = engine.outcome(pattern, given)
     seconds = time.perf_counter() - started
     return _Ending(outcome, _why(engine, pattern, outcome, request), seconds)
+
+
+def _limits(request: Request) -> Limits:
+    cost = request.max_cost
+    money: dict[str, Any] = {} if cost is None else {"known_cost": None} if cost == "none" else {"cost": cost}
+    return Limits(
+        calls=request.max_calls,
+        tokens=request.max_tokens,
+        seconds=request.timeout,
+        concurrency=request.concurrency,
+        **money,
+    )
 
 
 def _observers(request: Request, terminal: Terminal) -> list[Any]:

@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from prose_lang.cli.coverage import Measured, measured
-from prose_lang.cli.engines import services_of_files
+from prose_lang.cli.engines import cassette_of, model_settings, services_of_files
 from prose_lang.cli.reading import STDIN, Reader
 from prose_lang.cli.terminal import Terminal
 from prose_lang.diagnostics import Diagnostic, ProseError, Severity, SourceError
@@ -46,6 +46,8 @@ class Request:
     strict: bool
     services: tuple[str, ...]
     judge: str | None
+    cassette: str | None
+    cassette_mode: str | None
     update: bool
     junit: str | None
     coverage: bool
@@ -88,7 +90,14 @@ def run_tests(request: Request, terminal: Terminal) -> int:
     """Run, show, and give the exit status. Raises ProseError for faults of `--services`, `--judge` and `--junit`."""
     with terminal.only_results():
         coverage = Coverage() if request.measured else None
-        work = _Work(request, terminal, Engine(services=services_of_files(request.services), probe=coverage))
+        engine = Engine(
+            services=services_of_files(request.services),
+            models=model_settings(terminal),
+            cassette=cassette_of(request.cassette, request.cassette_mode),
+            probe=coverage,
+        )
+        engine.models.keys.told = terminal.hide
+        work = _Work(request, terminal, engine)
         work.all()
         if coverage is not None:
             subjects = (result.subject for result in work.report.results)

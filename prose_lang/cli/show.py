@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 @click.argument("names", nargs=-1, metavar="[NAME=VALUE]...")
 @click.option("--source", "as_source", is_flag=True, help="Print the file itself.")
 @click.option("--calls", is_flag=True, help="Say how many calls a run makes, at least and at most.")
-@click.option("--services", multiple=True, metavar="FILE", help="With --calls: Python file with @service functions.")
-@click.option("--script", metavar="FILE", help="With --calls: scripted services; their names are known then.")
+@click.option("--prompt", is_flag=True, help="Print what a run with these names would send to models.")
+@click.option("--services", multiple=True, metavar="FILE", help="With --calls or --prompt: as of `prose run`.")
+@click.option("--script", metavar="FILE", help="With --calls or --prompt: as of `prose run`.")
 @json_option
 @click.pass_context
 def command(
@@ -30,17 +31,21 @@ def command(
     names: tuple[str, ...],
     as_source: bool,
     calls: bool,
+    prompt: bool,
     services: tuple[str, ...],
     script: str | None,
     as_json: bool,
 ) -> int:
-    """Show what a pattern takes, returns and promises, or how many calls it makes.
+    """Show what a pattern takes, returns and promises, how many calls it makes, or what it would send to models.
 
     NAME|PATH is a library name, a path, PATH#ENTRY for an inline entry, or - for standard input.
 
     --calls says how many calls a run makes at least and at most, in terms of config keys and inputs. NAME=VALUE (also
     NAME:=JSON, NAME=@FILE) says for which values of these the numbers are worked out. The least holds for runs that
     end with a value, the most for every run.
+
+    With --prompt and the names of a run its requests to models are printed word for word, and none is sent. Answers
+    are not known then: a stand-in holds their place in later requests.
 
     \b
     Examples:
@@ -49,14 +54,15 @@ def command(
       $ prose show stdlib:refine --source
       $ prose show refine --calls
       $ prose show refine --calls max_rounds=5
+      $ prose show worker-critic --prompt task_brief="Write a haiku." criteria="It is about rain."
 
     Exit status: 0 shown, 2 if it cannot be read, or with errors where calls are counted.
     """
     terminal = ctx.ensure_object(Terminal)
-    if calls and as_source:
-        raise click.UsageError("--calls and --source exclude each other", ctx)
-    if not calls and (names or services or script):
-        raise click.UsageError("values, --services and --script belong to --calls", ctx)
+    if calls + as_source + prompt > 1:
+        raise click.UsageError("--calls, --prompt and --source exclude each other", ctx)
+    if not (calls or prompt) and (names or services or script):
+        raise click.UsageError("values, --services and --script belong to --calls or --prompt", ctx)
     if calls:
         _show_calls(source, names, services, script, terminal, as_json=as_json)
         return 0
@@ -65,6 +71,15 @@ def command(
     from prose_lang.diagnostics.visible import visible
     from prose_lang.engine import Engine
 
+    if prompt:
+        from prose_lang.cli.prompting import previewed, request_lines
+
+        requests = previewed(source, names, Reader(), terminal, script, services)
+        if as_json:
+            terminal.write_json([request.as_json() for request in requests])
+        else:
+            terminal.write("\n".join(request_lines(requests, terminal)))
+        return 0
     pattern = Reader().pattern(Engine(), source)
     if as_source:
         text = pattern.document.source.text.removeprefix("\ufeff")

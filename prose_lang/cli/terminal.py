@@ -39,13 +39,20 @@ class Terminal:
         self.environ = os.environ if environ is None else environ
         self.verbosity = 0
         self.above: Callable[[str], None] | None = None
+        self._secrets: set[str] = set()
 
     @functools.cached_property
     def redactor(self) -> Redactor:
-        """What takes the environment's secrets out of texts and values."""
+        """What takes the environment's secrets, and those of `hide`, out of texts and values."""
         from prose_lang.diagnostics.redact import Redactor
 
-        return Redactor.from_environment(self.environ)
+        return Redactor.from_environment(self.environ, self._secrets)
+
+    def hide(self, secret: str) -> None:
+        """Keep a secret out from now on: a key from a keyring, or of a variable whose name looks like none."""
+        if secret and secret not in self._secrets:
+            self._secrets.add(secret)
+            self.__dict__.pop("redactor", None)
 
     @property
     def quiet(self) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from prose_lang.cli.options import complete_source, talk_options
+from prose_lang.cli.options import cassette_options, complete_source, talk_options
 from prose_lang.cli.terminal import Terminal
 
 
@@ -28,6 +28,7 @@ class _Percent(click.FloatRange):
 @click.option("--strict", is_flag=True, help="Unused replies, warnings and what is not evaluated are failures.")
 @click.option("--services", multiple=True, metavar="FILE", help="Python file or module with @service functions.")
 @click.option("--judge", metavar="REF", help="Service that judges what nothing else decides.")
+@cassette_options
 @click.option("--update", is_flag=True, help="Record in the files what the scenarios gave where it differs.")
 @click.option("--junit", metavar="FILE", help="Write the results as JUnit XML too.")
 @click.option(
@@ -48,6 +49,9 @@ def command(ctx: click.Context, /, paths: tuple[str, ...], as_json: bool, **opti
     pattern; without one it is this folder. Services answer what each scenario scripts, and waiting takes no time.
     What is expected in plain language and no rule decides is put to a judge; without one it is not evaluated, which
     is told and is not a success.
+
+    With --cassette FILE services that a scenario does not script, models among them, answer from a recording; each
+    scenario is a part of it. --cassette-mode record asks them, and makes it.
 
     Coverage counts the statements that began, and each way that a condition can fall: true and false, the options of
     a choice. A library pattern counts if it is the subject of a test.

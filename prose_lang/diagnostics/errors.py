@@ -122,7 +122,19 @@ class CheckError(ProseError):
 
 
 class RunError(ProseError):
-    """P3xx: the program failed while running. `attempts` counts the attempts of the call that failed."""
+    """P3xx: the program failed while running. `attempts` counts the attempts of the call that failed.
+
+    Of a model's failure: `transient` tells that asking again may help, after `retry_after` seconds if the provider says
+    so; `permanent` that it never will; `uncharged` that the provider refused before it did anything; `answer` is the
+    text that broke the contract, `correctable` whether it may be asked for again.
+    """
+
+    transient = False
+    permanent = False
+    uncharged = False
+    correctable = False
+    retry_after: float | None = None
+    answer: str | None = None
 
     def __init__(self, code: str, message: str, **places: Any) -> None:
         self.attempts: int = places.pop("attempts", 1)

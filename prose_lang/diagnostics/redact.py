@@ -77,13 +77,15 @@ class Redactor:
     _forms: tuple[str, ...] = attrs.field(converter=_forms_of, alias="secrets", repr=False)
 
     @classmethod
-    def from_environment(cls, environ: Mapping[str, str]) -> Redactor:
+    def from_environment(cls, environ: Mapping[str, str], more: Iterable[str] = ()) -> Redactor:
         """The redactor of the values of all variables whose names look like keys, and of passwords in addresses.
+
+        `more` are secrets that are known from elsewhere.
 
         >>> Redactor.from_environment({"OPENAI_API_KEY": "sk-12345678", "HOME": "/srv/ann"}).text("sk-12345678")
         '[redacted]'
         """
-        secrets = [value for name, value in environ.items() if is_secret_name(name)]
+        secrets = [*more, *(value for name, value in environ.items() if is_secret_name(name))]
         for name, value in environ.items():
             if _ADDRESS_NAME.search(name):
                 for match in _ADDRESS_PASSWORD.finditer(value):

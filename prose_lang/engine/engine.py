@@ -13,10 +13,13 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
+import attrs
+
+from prose_lang.cassettes import Cassette, Part
 from prose_lang.diagnostics import (
     CheckError,
     Diagnostic,
@@ -29,11 +32,13 @@ from prose_lang.documents.loader import Loader
 from prose_lang.documents.model import FUNCTION_KINDS, Document, Entry
 from prose_lang.documents.reader import read_document
 from prose_lang.engine.binding import Binder
+from prose_lang.engine.decisions import Decisions
 from prose_lang.engine.given import Given
 from prose_lang.engine.linker import Linker, Unit
-from prose_lang.engine.outcome import DecisionRecord, Outcome, status_of, trace_of
+from prose_lang.engine.outcome import DecisionRecord, Outcome, status_of
 from prose_lang.engine.pattern import Pattern
-from prose_lang.engine.refusals import kind_refused, model_needed
+from prose_lang.engine.preflight import check_models
+from prose_lang.engine.refusals import kind_refused
 from prose_lang.handlers import Limits, Recorder, compose
 from prose_lang.handlers.clock import LoopClock
 from prose_lang.handlers.limits import Limiter
@@ -42,12 +47,16 @@ from prose_lang.runtime.activation import Run
 from prose_lang.runtime.compiler.code import Code
 from prose_lang.runtime.compiler.compiler import compile_program
 from prose_lang.runtime.compiler.probe import Probe
-from prose_lang.runtime.deciding import decide
 from prose_lang.runtime.effects import Service
 from prose_lang.runtime.patterns import BoundPattern
 from prose_lang.runtime.served import ServedContract
 from prose_lang.semantics import Environment, Program, analyze_condition, parse_body
 from prose_lang.services import Script, WorkerThreads, as_service, parse_reference, scripted_services
+from prose_lang.services.models.completion import Completion
+from prose_lang.services.models.definition import ModelDefinition
+from prose_lang.services.models.models import Models
+from prose_lang.services.models.service import ModelService
+from prose_lang.services.models.settings import ModelSettings
 from prose_lang.syntax import Parsed
 from prose_lang.text import Source
 from prose_lang.values import ServiceRef, TooLarge, Value, handout
@@ -64,9 +73,12 @@ class Engine:
     `services` are functions, services or a mapping of them by name; `script` holds scripted services, with counters
     of their own in every run; `judge` answers conditions that no rule decides: a name, a function or a service.
     `conditions` maps the text of a condition (or `NAME: text` for one pattern's) to a predicate over the values it
-    names (L30.0). `observers` are told every event. With `trace` off no calls are kept, so that a run of any length
-    needs the same memory. A `probe` is told which statements the runs go through and how conditions fall
-    (`prose_lang.testing.coverage`). `max_depth` and `max_passes` are the ceilings of P307 and P306.
+    names (L30.0). `model` is the default model, `PROVIDER/MODEL` or an alias; `models` says more about models, and
+    `completion` answers their requests in litellm's place. With `live` off (or `PROSE_NO_LIVE_CALLS` set) no model is
+    ever asked (P410). `cassette` records what services answer, or answers in their place. `observers` are told every
+    event. With `trace` off no calls are kept, so that a run of any length needs the same memory. A `probe` is told
+    which statements the runs go through and how conditions fall (`prose_lang.testing.coverage`). `max_depth` and
+    `max_passes` are the ceilings of P307 and P306.
 
     >>> engine = Engine(services={"shout": lambda text: text.upper()})
     >>> engine.run(engine.loads('call shout\\n  text: "hi"'), {}).value
@@ -79,6 +91,11 @@ class Engine:
         services: Iterable[Any] | Mapping[str, Any] = (),
         script: Script | None = None,
         judge: Any = None,
+        model: str | None = None,
+        models: ModelSettings | None = None,
+        completion: Completion | None = None,
+        cassette: Cassette | None = None,
+        live: bool = True,
         limits: Limits | None = None,
         observers: Iterable[Observer] = (),
         conditions: Mapping[str, Callable[..., Any]] | None = None,
@@ -92,6 +109,11 @@ class Engine:
         self._adapted: OrderedDict[tuple[Any, str | None], Service] = OrderedDict()
         self._lock = threading.Lock()
         self._linking = threading.RLock()  # links are made by one thread at a time, and kept
+        replayed = cassette is not None and cassette.mode == "replay"
+        settings = _with_default(models or ModelSettings(), model)
+        self.models = Models(settings, completion, live=live, replayed=replayed)
+        self.cassette = cassette.part() if cassette is not None else None
+        self._session = ModelService("session", self.models)
         self.loader = Loader()
         self.services: Mapping[str, Service] = self._registered(services)
         self.script = script
@@ -200,7 +222,7 @@ class Engine:
         Raises ProseError with the partial outcome in `.outcome`, and RuntimeError inside a running event loop.
         """
         _outside_loop()
-        return _value_or_error(asyncio.run(self.outcome_async(pattern, names)))
+        return _value_or_error(asyncio.run(self._alone(self.outcome_async(pattern, names))))
 
     async def run_async(self, pattern: Pattern, names: Mapping[str, Any]) -> Outcome:
         """The same inside a running event loop. Cancelling it cancels the run, and waits for its calls."""
@@ -215,7 +237,14 @@ class Engine:
         from prose_lang.engine.interrupts import run_interruptible
 
         holder: list[Outcome] = []
-        return run_interruptible(self.outcome_async(pattern, names, holder), holder)
+        return run_interruptible(self._alone(self.outcome_async(pattern, names, holder)), holder)
+
+    async def _alone(self, work: Coroutine[Any, Any, Outcome]) -> Outcome:
+        """The whole work of an event loop: what models keep open for it is closed with it."""
+        try:
+            return await work
+        finally:
+            await self.models.release()
 
     async def outcome_async(
         self,
@@ -225,19 +254,24 @@ class Engine:
         *,
         services: Mapping[str, Service] | None = None,
         judge: Any = None,
+        part: Part | None = None,
     ) -> Outcome:
         """Run and tell how it ended. A cancelled run leaves its partial outcome in `interrupted` and is cancelled.
 
         `services` are known in this run alone, in front of the engine's own and in the place of its script; `judge`
-        is asked instead of the engine's. So the caller of a scripted run knows which replies were left.
+        is asked instead of the engine's. So the caller of a scripted run knows which replies were left. `part` is one
+        of the engine's cassette that is this run's own.
         """
+        part = part or self.cassette
         run_id = new_run_id()
         try:
+            if part is not None:
+                part.cassette.check()
             with self._linking:
                 bound, inputs, asked, diagnostics = self._prepare(pattern, names, services, judge)
         except ProseError as error:
             return Outcome(run_id, "invalid", error=error, diagnostics=error.diagnostics)
-        recorder, run = self._new_run(run_id, asked, keep=self.trace)
+        recorder, run = self._new_run(run_id, asked, part, keep=self.trace)
 
         def ended(status: str, value: Value = None, error: ProseError | None = None) -> Outcome:
             found = (*diagnostics, *(error.diagnostics if error is not None else ()))
@@ -276,7 +310,7 @@ class Engine:
             raise LimitError("P405", f"the run's time of {seconds:g} s is over", source=place.source, span=place.span,
                              hint="raise the limit if that is what you want (--timeout)") from None  # fmt: skip
 
-    def _new_run(self, run_id: str, judge: Service | None, *, keep: bool) -> tuple[Recorder, Run]:
+    def _new_run(self, run_id: str, judge: Service | None, part: Part | None, *, keep: bool) -> tuple[Recorder, Run]:
         """A run with its handlers, and what records it."""
         clock = LoopClock()
         recorder = Recorder(clock, self.observers, keep=keep)
@@ -287,12 +321,15 @@ class Engine:
             max_depth=self.max_depth,
             max_passes=self.max_passes,
             judge=judge,
+            session=self._session,
             rules=self.conditions,
             on_warning=recorder.warned,
             on_decision=recorder.decided if told else None,
             on_event=recorder.noted if told else None,
         )
-        run.perform, run.perform_composite = compose(recorder, Limiter(self.limits, clock), clock)
+        run.perform, run.perform_composite = compose(
+            recorder, Limiter(self.limits, clock), clock, run_id, part, self.models.keys.redactor
+        )
         return recorder, run
 
     # --- deciding ----------------------------------------------------------------------------------------------------
@@ -305,26 +342,40 @@ class Engine:
         *,
         services: Mapping[str, Service] | None = None,
         judge: Any = None,
+        part: Part | None = None,
     ) -> DecisionRecord:
         """Decide a text by the layers that decide the conditions of programs (L30), judge included.
 
         `own` and `others` are the names that it can read. A judge is shown those that the text names, and all of `own`
-        where it names none. `services` and `judge` are those of `outcome_async`; a run's limits hold for one decision.
+        where it names none. `services`, `judge` and `part` are those of `outcome_async`; a run's limits hold for one
+        decision.
 
         Raises CheckError P112 for an empty text, RunError where deciding failed (P304), P402 where the judge did, and
         P403 where there is none.
         """
-        source = Source("<condition>", text)
-        alone = analyze_condition(source, own, others)
+        alone = analyze_condition(Source("<condition>", text), own, others)
+        return await self.decisions(services=services, judge=judge, part=part).decide(alone, own, others)
+
+    def decisions(
+        self, *, services: Mapping[str, Service] | None = None, judge: Any = None, part: Part | None = None
+    ) -> Decisions:
+        """What decides several texts within one run; for use on a running event loop. See `decide_async`.
+
+        Raises ProseError for a judge that is none, or has no key.
+        """
         asked = None
         judge = self.judge if judge is None else judge
         if judge is not None:
             with self._linking:
                 linker = self._new_linker({**self.services, **(services or {})})
-                asked = self._judge(Binder(linker, alone.program.document, self._adapt), judge)
-        recorder, run = self._new_run(new_run_id(), asked, keep=True)
-        await decide(alone, {**others, **own}, run)
-        return trace_of(recorder).decisions[-1]
+                nowhere = read_document(Source("<condition>", ""))
+                asked = self._judge(Binder(linker, nowhere, self._adapt), judge)
+                check_models(None, asked, self.models)
+        part = part or self.cassette
+        if part is not None:
+            part.cassette.check()
+        recorder, run = self._new_run(new_run_id(), asked, part, keep=True)
+        return Decisions(recorder, run)
 
     # --- preparing ---------------------------------------------------------------------------------------------------
 
@@ -357,6 +408,7 @@ class Engine:
             unit = Unit(pattern.document, pattern.entry)
             service = linked.linker.unit_service(unit, pattern.entry.name, slots)
             made = service if isinstance(service, BoundPattern) else ServedContract(linked.program, service)
+            check_models(made, asked, self.models)
             # The names are kept with it: the key holds identities, which are theirs as long as they live.
             kept = (dict(names), made)
             self._keep(linked.bound, key, kept)
@@ -383,8 +435,6 @@ class Engine:
         diagnostics = sort_diagnostics(linker.found)
         if linker.errors:
             raise CheckError.from_diagnostics(diagnostics)
-        if entry.body is None and entry.name not in registered:
-            raise model_needed(document, entry)
         return _Linked(linker, linker.program(Unit(document, entry)), tuple(diagnostics), OrderedDict())
 
     def _judge(self, binder: Binder, judge: Any) -> Service:
@@ -398,7 +448,12 @@ class Engine:
         return service
 
     def _adapt(self, thing: Any, name: str | None = None) -> Service:
-        """A Python callable as a service, the same one each time."""
+        """A Python callable as a service, the same one each time; a definition as a model service of this engine."""
+        if isinstance(thing, ModelDefinition):
+            return ModelService(
+                name or thing.name, self.models, thing.contract, thing.signature, thing.model,
+                parameters=dict(thing.parameters), max_concurrency=thing.max_concurrency,
+            )  # fmt: skip
         key = (thing, name)
         try:
             known = self._adapted.get(key)
@@ -423,7 +478,7 @@ class Engine:
         return code
 
     def _new_linker(self, registered: Mapping[str, Service]) -> Linker:
-        return Linker(self.loader, registered, self._adapt, self._compiled, self._parsed)
+        return Linker(self.loader, registered, self._adapt, self._compiled, self.models, self._parsed)
 
     def _parsed(self, document: Document, entry: Entry) -> Parsed:
         """The tree of a body; what its names mean may differ from run to run, the tree does not."""
@@ -442,6 +497,10 @@ class Engine:
                 raise ValueError(f"two services are called {service.name!r}")
             made[name or service.name] = service
         return made
+
+
+def _with_default(settings: ModelSettings, model: str | None) -> ModelSettings:
+    return settings if model is None else attrs.evolve(settings, default=model.removeprefix("model:"))
 
 
 def written_out(value: Value, bound: Runnable, place: Any) -> Value:

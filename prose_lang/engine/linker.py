@@ -24,7 +24,10 @@ from prose_lang.runtime.patterns import BoundPattern
 from prose_lang.semantics import Program, Signature, analyze, entry_signature, parse_body
 from prose_lang.services import CommandService, Reference, resolve_python
 from prose_lang.services.builtin import BUILTIN_NAMES, builtin
-from prose_lang.services.stand_in import ContractService, StandIn
+from prose_lang.services.models.contract import of_entry, runtime_settings
+from prose_lang.services.models.models import Models
+from prose_lang.services.models.service import ModelService
+from prose_lang.services.stand_in import StandIn
 from prose_lang.syntax import Parsed
 from prose_lang.text import Span, nearest
 from prose_lang.values import ServiceRef, Value
@@ -81,8 +84,8 @@ class Linker:
     """The links of one run, or of several with the same services.
 
     `registered` are services by name; they stand in for entries of that name. `adapt` makes a service of a Python
-    callable, `compiled` gives the code of a program, `parsed` the tree of a body. The built-in services come last:
-    every name of the user's wins.
+    callable, `compiled` gives the code of a program, `parsed` the tree of a body, `models` do what entries without a
+    body ask for. The built-in services come last: every name of the user's wins.
     """
 
     def __init__(
@@ -91,12 +94,14 @@ class Linker:
         registered: Mapping[str, Service],
         adapt: Callable[..., Service],
         compiled: Callable[[Program], Code],
+        models: Models,
         parsed: Callable[[Document, Entry], Parsed] = parse_body,
     ) -> None:
         self.loader = loader
         self.registered = registered
         self.adapt = adapt
         self.compiled = compiled
+        self.models = models
         self.parsed = parsed
         self.found: list[Diagnostic] = []
         self._programs: dict[Entry, Program] = {}
@@ -343,13 +348,29 @@ class Linker:
             unit = self.unit(name, document)
             if unit is None or unit.entry.kind == "pattern":
                 return registered
-            return StandIn(registered, entry_signature(unit.entry))
+            return self.standing_in(registered, unit)
         instance = self.instance(name, document)
         if instance is not None:
             within = next(entry for entry in document.entries if instance in entry.instances)
             return self.instantiate(instance, document, instance.name, within)
         unit = self.unit(name, document)
         return self.unit_service(unit, name) if unit is not None else self.built_in(name)
+
+    def standing_in(self, service: Service, unit: Unit) -> Service:
+        """A registered service in the place of an entry: the entry's contract holds, and a bare model is told it."""
+        signature = entry_signature(unit.entry)
+        if isinstance(service, ModelService):
+            if service.contract is None:
+                return self.by_model(unit, service.name, service)
+            return attrs.evolve(service, signature=signature)
+        return StandIn(service, signature)
+
+    def by_model(self, unit: Unit, name: str, service: ModelService | None = None) -> ModelService:
+        """An entry without a body as work for a model: the one it is bound to, or the engine's default (L6)."""
+        contract = attrs.evolve(of_entry(unit.document, unit.entry), name=name)
+        tier = runtime_settings(unit.document, unit.entry).get("model")
+        model = service or ModelService(name, self.models)
+        return model.with_contract(name, contract, entry_signature(unit.entry), tier)
 
     def built_in(self, name: str) -> Service | None:
         """A built-in service."""
@@ -371,10 +392,9 @@ class Linker:
             case "python":
                 return self.adapt(resolve_python(reference))
             case "command":
-                return CommandService(reference.target)
+                return CommandService(reference.target, hidden=self.models.settings.key_names)
             case "model":
-                raise CheckError("P410", f"`{reference.text}` is a model, and models cannot be called yet",
-                                 hint="bind a Python function, a command or a scripted service")  # fmt: skip
+                return ModelService(reference.text, self.models, model=reference.target)
             case "file":
                 return self._file(reference)
             case "library":
@@ -414,7 +434,7 @@ class Linker:
             raise CheckError.from_diagnostics(broken)
         if unit.entry.body is None:
             registered = self.registered.get(unit.entry.name)
-            return StandIn(registered, entry_signature(unit.entry)) if registered else ContractService(name, unit.entry)
+            return self.standing_in(registered, unit) if registered is not None else self.by_model(unit, name)
         program = self.program(unit)
         if program.errors:
             raise CheckError.from_diagnostics(program.diagnostics)

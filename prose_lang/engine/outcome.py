@@ -8,6 +8,7 @@ import attrs
 
 from prose_lang.diagnostics import Diagnostic, LimitError, ProseError, RunError, WaitingError
 from prose_lang.handlers import Recorder
+from prose_lang.handlers.trace import Decision
 from prose_lang.runtime.effects import Effect, Usage
 from prose_lang.values import ServiceRef, TooLarge, Value, handout
 
@@ -42,7 +43,11 @@ class CallRecord:
 
 @attrs.frozen
 class DecisionRecord:
-    """One decision (L30): the layer that decided, what it decided, what it read, and why."""
+    """One decision (L30): the layer that decided, what it decided, what it read, and why.
+
+    Of a decision of a model `judge` has its name (`model`), the version of what it is asked (`prompt`), and whether it
+    had answered the same before in the run (`cached`).
+    """
 
     address: str
     text: str
@@ -50,9 +55,13 @@ class DecisionRecord:
     holds: bool | str
     values: dict[str, Value]
     reason: str
+    judge: dict[str, Any] | None = None
 
     def as_json(self) -> dict[str, Any]:
-        return attrs.asdict(self, recurse=False)
+        plain = attrs.asdict(self, recurse=False)
+        if self.judge is None:
+            del plain["judge"]
+        return plain
 
 
 @attrs.frozen
@@ -145,14 +154,7 @@ def trace_of(recorder: Recorder) -> Trace:
     made = [effect for effect in recorder.calls if effect.made]
     calls = sorted(made, key=lambda effect: (*effect.place.order, *effect.site.order(effect.indices)))
     decisions = [
-        DecisionRecord(
-            item.address,
-            item.plan.text,
-            item.layer,
-            item.outcome,
-            {name: _shown(value) for name, value in item.values.items()},
-            item.reason,
-        )
+        decision_record(item)
         for item in sorted(
             recorder.decisions, key=lambda item: (*item.place.order, *item.plan.site.order(item.indices))
         )
@@ -168,6 +170,19 @@ def trace_of(recorder: Recorder) -> Trace:
         for item in recorder.warnings.values()
     ]
     return Trace(tuple(map(_record, calls)), tuple(decisions), tuple(warnings))
+
+
+def decision_record(item: Decision) -> DecisionRecord:
+    """A decision as it stands in the trace."""
+    return DecisionRecord(
+        item.address,
+        item.plan.text,
+        item.layer,
+        item.outcome,
+        {name: _shown(value) for name, value in item.values.items()},
+        item.reason,
+        item.judge,
+    )
 
 
 def _record(effect: Effect) -> CallRecord:
@@ -188,7 +203,11 @@ def _error(error: BaseException | None) -> dict[str, Any] | None:
     if error is None:
         return None
     if isinstance(error, ProseError):
-        return {"code": error.code, "name": error.name, "message": error.message}
+        plain = {"code": error.code, "name": error.name, "message": error.message}
+        answer = getattr(error, "answer", None)
+        if answer is not None:  # what a model said that broke its contract (L33)
+            plain["answer"] = answer
+        return plain
     return {"code": None, "name": "cancelled", "message": "the call was cancelled"}
 
 

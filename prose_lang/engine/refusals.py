@@ -23,7 +23,7 @@ def model_needed(document: Document, entry: Entry) -> CheckError:
     """P410: an entry without a body for which no service stands in. What a person may do instead is the hint."""
     name = entry.name
     callable_names = [*entry.services, *(instance.name for instance in entry.instances)]
-    given = f"give a service named `{name}` (--services, --script)"
+    given = f"give a model (--model PROVIDER/MODEL), or a service named `{name}` (--services, --script)"
     if entry.section("wiring") is not None:
         hint = f"its Wiring is kept and not run: write an `### Execution` block that makes these calls, or {given}"
     elif callable_names:

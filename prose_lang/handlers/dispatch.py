@@ -18,7 +18,7 @@ async def dispatch(effect: Effect) -> Any:
     try:
         found = await service.invoke(effect)
     except RunError as error:
-        raise _placed(error, effect) from error.__cause__
+        raise placed(error, effect) from error.__cause__
     except asyncio.CancelledError:
         task = asyncio.current_task()
         if task is not None and task.cancelling():
@@ -70,7 +70,7 @@ def _error(effect: Effect, code: str, message: str) -> ServiceError:
     return ServiceError(code, message, source=site.source, span=site.span, service=effect.service.name)
 
 
-def _placed(error: RunError, effect: Effect) -> RunError:
+def placed(error: RunError, effect: Effect) -> RunError:
     """An error of a service that knows its reason but not the place it was called from."""
     if error.source is None:
         error.source, error.span = effect.site.source, effect.site.span

@@ -1,7 +1,8 @@
 """Limits (L34): calls, wall time, concurrency overall and per service. Counters belong to one run.
 
-A call is counted before it starts, so that however many branches there are none is one too many. The run's wall time
-is enforced by the engine, which cancels the walk; here it keeps `finally` blocks from starting new calls afterwards.
+Tokens and money are kept by `budget.py`, rates by `pace.py`. A call is counted before it starts, so that however many
+branches there are none is one too many. The run's wall time is enforced by the engine, which cancels the walk; here it
+keeps `finally` blocks from starting new calls afterwards.
 """
 
 from __future__ import annotations
@@ -20,31 +21,62 @@ from prose_lang.runtime.effects import Effect, Service
 
 
 @attrs.frozen
+class Quota:
+    """What a service, a pattern or an instance may use of a run, all its calls together. None is no limit of its own.
+
+    >>> Quota(cost=0.5).calls is None
+    True
+    """
+
+    calls: int | None = None
+    tokens: int | None = None
+    cost: float | None = None
+
+    def __attrs_post_init__(self) -> None:
+        _check(self, ("calls", "tokens"), ("cost",))
+
+
+@attrs.frozen
 class Limits:
     """The limits of a run. None lifts one.
 
-    `calls` counts attempts of services and questions to the judge; `seconds` is wall time; `concurrency` is how many
-    calls may be under way at once, `per_service` the same for a service by name.
+    `calls` counts attempts of services, every request to a model, and questions to the judge; `tokens` are those that
+    models take and give; `cost` is US dollars, and refuses models without a price. `known_cost` stands in where `cost`
+    is not set: it bounds what is known to be spent and lets models without a price pass. `seconds` is wall time;
+    `concurrency` is how many calls may be under way at once, `per_service` the same for a service by name. `quotas` are
+    limits of services, patterns and instances by name, inside those of the run.
 
-    >>> Limits(calls=10).calls
+    >>> Limits(calls=10, quotas={"critic": Quota(cost=0.5)}).calls
     10
     """
 
     calls: int | None = 1000
+    tokens: int | None = None
+    cost: float | None = None
+    known_cost: float | None = 5.0
     seconds: float | None = None
     concurrency: int | None = None
     per_service: Mapping[str, int] = attrs.field(factory=dict)
+    quotas: Mapping[str, Quota] = attrs.field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
-        for name in ("calls", "concurrency"):
-            value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-                raise ValueError(f"the limit `{name}` is a whole number from 1, or None; not {value!r}")
-        if self.seconds is not None and not self.seconds > 0:
-            raise ValueError(f"the limit `seconds` is a number above 0, or None; not {self.seconds!r}")
+        _check(self, ("calls", "tokens", "concurrency"), ("cost", "known_cost", "seconds"))
         for service, value in self.per_service.items():
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise ValueError(f"the limit of `{service}` is a whole number from 1; not {value!r}")
+
+
+def _check(limits: Limits | Quota, whole: tuple[str, ...], fractions: tuple[str, ...]) -> None:
+    for name in whole:
+        value = getattr(limits, name)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+            raise ValueError(f"the limit `{name}` is a whole number from 1, or None; not {value!r}")
+    for name in fractions:
+        value = getattr(limits, name)
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < float("inf"):
+            raise ValueError(f"the limit `{name}` is a number above 0, or None; not {value!r}")
 
 
 class Limiter:
@@ -57,6 +89,8 @@ class Limiter:
         self.deadline = clock.now() + limits.seconds if limits.seconds is not None else None
         self._gate = asyncio.Semaphore(limits.concurrency) if limits.concurrency is not None else None
         self._gates: dict[str, asyncio.Semaphore | None] = {}
+        self._quotas = {name: quota.calls for name, quota in limits.quotas.items() if quota.calls is not None}
+        self._used = dict.fromkeys(self._quotas, 0)
 
     def wrap(self, inner: Perform) -> Perform:
         """A performer that keeps the limits."""
@@ -86,8 +120,20 @@ class Limiter:
                                 "raise the limit if that is what you want (--max-calls)")  # fmt: skip
         if deadline is not None and self.clock.now() >= deadline:
             raise limit_reached(effect, f"the run's time of {self.limits.seconds:g} s is over", None)
+        if self._quotas:
+            self._admit_nested(effect)
         self.calls += 1
         effect.made += 1
+
+    def _admit_nested(self, effect: Effect) -> None:
+        names = [name for name in {*effect.place.within, effect.service.name} if name in self._quotas]
+        for name in names:
+            if self._used[name] >= self._quotas[name]:
+                raise limit_reached(
+                    effect, f"this call would be one more than the {self._quotas[name]:,} that `{name}` may make", None
+                )
+        for name in names:
+            self._used[name] += 1
 
     def _new_gate(self, service: Service) -> asyncio.Semaphore | None:
         """What keeps a service's own limit; None if it has none."""

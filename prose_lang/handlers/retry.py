@@ -1,4 +1,7 @@
-"""Retry: `retry: N` further attempts after a catchable failure, with `backoff` between them (L32, §9 L32)."""
+"""Retry: `retry: N` further attempts after a catchable failure, with `backoff` between them (L32, §9 L32).
+
+What a provider refuses for good (a malformed request, no such model) is not tried again: it would be refused again.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ def retry(inner: Perform, clock: Clock) -> Perform:
                 return await inner(effect)
             except RunError as error:
                 error.attempts = effect.attempt
-                if effect.attempt >= last or not error.catchable:
+                if effect.attempt >= last or not error.catchable or error.permanent:
                     raise
             finally:
                 # Every attempt counts, what the failed ones used too (L34).
@@ -46,7 +49,7 @@ def retry(inner: Perform, clock: Clock) -> Perform:
                     spent.add(effect.usage or Usage())
                     effect.usage = spent
                 spent = effect.usage
-            effect.usage = None
+            effect.usage, effect.spent = None, 0.0
             effect.attempt += 1
             seconds = delay_before(effect.attempt, effect.modifiers.backoff)
             if seconds:

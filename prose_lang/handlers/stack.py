@@ -2,26 +2,40 @@
 
     trace      outermost: it must see what every other handler does to a call, and its record is the call as a whole
     retry      outside limits: every attempt counts and waits for its place; a pause between two holds none
+    again      inside retry: what a model is asked again is one attempt of the program, and each request passes the rest
+    budget     outside limits: who waits for money must hold no place that others need to finish and give some back
     limits     outside timeout: waiting for a place is not the service's time
+    pace       inside limits: the rate is that of requests as they leave; nothing holds one up that was let go
     timeout    around the service alone: it is per attempt
+    cassette   around dispatch alone: an attempt is what is recorded, so that on replay retries, corrections, limits and
+               times have the same to do; inside timeout, for a call that is cut off is recorded as that
     dispatch   innermost: the only one that knows services
 
-A journal goes between trace and retry (a finished call is read back before anything is tried), a budget between retry
-and limits (each attempt reserves before it waits). Nested patterns are no calls: they pass retry and timeout only, and
-their own calls pass all.
+`again` and `pace` concern models alone, and services that are none pass them by. `cassette` is there only where a run
+has one, and lets scripted services pass.
+
+A journal goes between trace and retry: a finished call is read back before anything is tried. Nested patterns are no
+calls: they pass retry and timeout only, and their own calls pass all.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Awaitable, Callable
+from typing import Any, NamedTuple
 
+from prose_lang.cassettes import Part
+from prose_lang.diagnostics.redact import Redactor
+from prose_lang.handlers.again import again
+from prose_lang.handlers.budget import Budget
 from prose_lang.handlers.clock import Clock
 from prose_lang.handlers.dispatch import dispatch, dispatch_composite
 from prose_lang.handlers.limits import Limiter
+from prose_lang.handlers.pace import Pacer
 from prose_lang.handlers.retry import retry
 from prose_lang.handlers.timeout import timeout
 from prose_lang.handlers.trace import Recorder
 from prose_lang.runtime.activation import Perform
+from prose_lang.runtime.effects import Effect
 
 
 class Performers(NamedTuple):
@@ -31,8 +45,40 @@ class Performers(NamedTuple):
     composite: Perform
 
 
-def compose(recorder: Recorder, limiter: Limiter, clock: Clock) -> Performers:
-    """The handlers of one run."""
-    leaf = recorder.wrap(retry(limiter.wrap(timeout(dispatch)), clock))
+def compose(
+    recorder: Recorder,
+    limiter: Limiter,
+    clock: Clock,
+    seed: str = "",
+    part: Part | None = None,
+    redactor: Callable[[], Redactor] = lambda: Redactor([]),
+) -> Performers:
+    """The handlers of one run. `seed` is what the jitter of its pauses comes from; `part` that of a cassette, which
+    `redactor` keeps secrets out of."""
+    limits = limiter.limits
+    innermost: Perform = dispatch
+    if part is not None:
+        from prose_lang.handlers.cassette import SkippingClock, recorded
+
+        innermost = recorded(dispatch, part, redactor)
+        if part.replays:
+            clock = SkippingClock()
+    others = limiter.wrap(timeout(innermost))
+    budget: Budget | None = None
+    if limits.tokens is not None or limits.cost is not None or limits.quotas:
+        budget = Budget(limits)
+        others = budget.count(others)
+    models: Perform | None = None  # made for the first model: most runs have none, and some are very short
+
+    def attempt(effect: Effect) -> Awaitable[Any]:
+        nonlocal models
+        if not getattr(effect.service, "metered", False):
+            return others(effect)
+        if models is None:
+            paced = Pacer(clock).wrap(timeout(innermost))
+            models = again((budget or Budget(limits)).wrap(limiter.wrap(paced)), clock, seed)
+        return models(effect)
+
+    leaf = recorder.wrap(retry(attempt, clock))
     composite = retry(timeout(dispatch_composite), clock)
     return Performers(leaf, composite)

@@ -1,4 +1,7 @@
-"""Timeout: each attempt of a call with `timeout: SECONDS` has that long (§9 L32); then it is cancelled, P408."""
+"""Timeout: each attempt of a call with `timeout: SECONDS` has that long (§9 L32); then it is cancelled, P408.
+
+An attempt of a model may be several requests: they share the time (`again.py`), and `effect.spent` is what is gone.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,9 @@ def timeout(inner: Perform) -> Perform:
         return inner(effect) if seconds is None else limited(effect, seconds)
 
     async def limited(effect: Effect, seconds: float) -> Any:
-        scope = asyncio.timeout(seconds)
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        scope = asyncio.timeout(max(0.0, seconds - effect.spent))
         try:
             async with scope:
                 found = await inner(effect)
@@ -30,6 +35,8 @@ def timeout(inner: Perform) -> Perform:
         else:
             if not scope.expired():
                 return found
+        finally:
+            effect.spent += loop.time() - began
         raise ServiceError(
             "P408",
             f"`{effect.service.name}` did not answer within {seconds:g} s",

@@ -24,12 +24,20 @@ Reason: TypeAlias = "str | DecidedByRule | None"
 class Decision:
     """One decision of a condition or choice, and why."""
 
-    __slots__ = ("_reason", "_values", "indices", "layer", "outcome", "place", "plan")
+    __slots__ = ("_reason", "_values", "indices", "judge", "layer", "outcome", "place", "plan")
 
     def __init__(
-        self, plan: ConditionPlan, place: Activation, layer: str, outcome: Any, values: Any, reason: Reason
+        self,
+        plan: ConditionPlan,
+        place: Activation,
+        layer: str,
+        outcome: Any,
+        values: Any,
+        reason: Reason,
+        judge: dict[str, Any] | None = None,
     ) -> None:
         self.plan = plan
+        self.judge = judge
         self.place = place
         self.indices = place.indices
         self.layer = layer
@@ -114,15 +122,22 @@ class Recorder:
         return perform
 
     def decided(
-        self, plan: ConditionPlan, place: Activation, layer: str, outcome: Any, values: Any, reason: Reason
+        self,
+        plan: ConditionPlan,
+        place: Activation,
+        layer: str,
+        outcome: Any,
+        values: Any,
+        reason: Reason,
+        judge: dict[str, Any] | None = None,
     ) -> None:
-        """A condition was decided."""
-        decision = Decision(plan, place, layer, outcome, values, reason)
+        """A condition was decided; `judge` tells the model that did, and what it was asked with."""
+        decision = Decision(plan, place, layer, outcome, values, reason, judge)
         if self.keep:
             self.decisions.append(decision)
         if self.observers:
             values = {name: copied(value) for name, value in decision.values.items()}
-            self.tell(Decided(decision.address, plan.text, layer, outcome, values, decision.reason))
+            self.tell(Decided(decision.address, plan.text, layer, outcome, values, decision.reason, judge))
 
     def warned(self, place: Place, code: str, message: str) -> None:
         """A lenient access or the like; repeated ones at one place are counted."""

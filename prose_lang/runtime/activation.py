@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from prose_lang.diagnostics import RunError
 from prose_lang.runtime.effects import Effect, Service
+from prose_lang.runtime.judged import Judged
 from prose_lang.runtime.parallel import Live
 from prose_lang.runtime.place import Place
 from prose_lang.values import Value
@@ -47,10 +48,13 @@ class Activation:
 
     `prefix` is the address of the call that started it, `order` that call's place in program order. `template` is the
     frame that the bodies of blocks start from, `own` the inputs without a default, which instances may take by name
-    (L7), `inherited` those and the ones that it was offered itself. `stack` counts the Python frames below it, roughly.
+    (L7), `inherited` those and the ones that it was offered itself. `within` are the names of the patterns and
+    instances it is part of, which limits go by (L34). `stack` counts the Python frames below it, roughly.
     """
 
-    __slots__ = ("depth", "home", "indices", "inherited", "order", "own", "prefix", "run", "stack", "template")
+    __slots__ = (
+        "depth", "home", "indices", "inherited", "order", "own", "prefix", "run", "stack", "template", "within",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -72,6 +76,7 @@ class Activation:
         self.template: Frame = []
         self.own: Mapping[str, Value] = {}
         self.inherited: Mapping[str, Value] = {}
+        self.within: tuple[str, ...] = ()
 
     def branch(self, indices: tuple[int, ...], *, fresh: bool = True) -> Activation:
         """The same body in a branch or step with indices of its own; a branch is a task, so its stack is `fresh`."""
@@ -80,6 +85,7 @@ class Activation:
         made.template = self.template
         made.own = self.own
         made.inherited = self.inherited
+        made.within = self.within
         return made
 
     def below(self, home: Home, prefix: str, order: tuple[int, ...], place: Place) -> Activation:
@@ -87,7 +93,9 @@ class Activation:
         depth = self.depth + 1
         if depth > self.run.max_depth:
             place.fail("P307", f"calls are nested more than {self.run.max_depth} deep")
-        return Activation(self.run, home, prefix, order, (), depth, self.stack + home.code.weight)
+        made = Activation(self.run, home, prefix, order, (), depth, self.stack + home.code.weight)
+        made.within = self.within
+        return made
 
     async def descend(self, work: Coroutine[Any, Any, Any]) -> Any:
         """Run the walk of this activation; in a task of its own where the stack has grown tall.
@@ -114,6 +122,7 @@ class Run:
         max_depth: int,
         max_passes: int,
         judge: Service | None,
+        session: Service | None,
         rules: Mapping[str, Callable[..., bool]],
         on_warning: Callable[[Place, str, str], None],
         on_decision: Callable[..., None] | None,
@@ -124,11 +133,13 @@ class Run:
         self.max_depth = max_depth
         self.max_passes = max_passes
         self.judge = judge
+        self.session = session
         self.rules = rules
         self.on_warning = on_warning
         self.on_decision = on_decision
         self.on_event = on_event
         self.live = Live()
+        self.judged = Judged()
         self.perform: Perform = _unset
         self.perform_composite: Perform = _unset
 

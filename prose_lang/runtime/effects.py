@@ -68,6 +68,19 @@ class Modifiers(NamedTuple):
 NO_MODIFIERS = Modifiers()
 
 
+class Reservation(NamedTuple):
+    """The most that one attempt may consume, known before it is made; `cost` is None where it is unknown (L34).
+
+    Attempts with one `lane` share a provider's rates per minute; None there is no limit.
+    """
+
+    tokens: int
+    cost: float | None
+    lane: str = ""
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+
+
 class Site(Protocol):
     """Where in a program an effect comes from: its place in the text and the template of its address."""
 
@@ -96,6 +109,17 @@ class Effect:
     attempt = 1
     made = 0
     number = 0
+    #: Seconds of the current attempt's `timeout` that are used up: one attempt may be several requests
+    #: (`handlers/again`).
+    spent = 0.0
+    #: What a service keeps from one request of this call to the next, and what it made ready for the next one.
+    memo: Any = None
+    ready: Any = None
+    reserved: Reservation | None = None
+    #: What answers the requests of a metered service instead of its own completion (`handlers/cassette`), and which
+    #: model the answer is of.
+    completion: Any = None
+    model: str | None = None
     usage: Usage | None = None
     value: Any = None
     error: BaseException | None = None
@@ -144,6 +168,12 @@ class Call(Effect):
     kind = "call"
 
 
+class Session(Call):
+    """A `session` (L29): work for the default model. `role` is the prompt of its agent, if it names one."""
+
+    role: str | None = None
+
+
 class Ask(Effect):
     """One question to the judge (L30.5, L31): its inputs are `condition` or `criteria`, `values` and `options`."""
 
@@ -154,7 +184,8 @@ class Service(Protocol):
     """Anything that can be called. One instance may be called many times at once.
 
     `invoke` gives a host object, which the dispatcher takes in as a value. It may set `effect.usage`. `composite`
-    services (nested patterns) are not calls themselves: they make calls.
+    services (nested patterns) are not calls themselves: they make calls. A service that is `Metered` besides says
+    before each attempt what it may consume.
     """
 
     @property
@@ -164,3 +195,20 @@ class Service(Protocol):
     @property
     def composite(self) -> bool: ...
     def invoke(self, effect: Effect) -> Awaitable[Any]: ...
+
+
+class Metered(Service, Protocol):
+    """A service whose attempts are requests to a model. Handlers know one by its `metered`.
+
+    `retries` is how often an attempt that failed in passing is made again, besides the `retry:` of the program;
+    `corrections` how often an answer that broke the contract is asked for again.
+    """
+
+    @property
+    def metered(self) -> bool: ...
+    @property
+    def retries(self) -> int: ...
+    @property
+    def corrections(self) -> int: ...
+    def reserve(self, effect: Effect, bounded: bool) -> Reservation:
+        """What the next attempt may consume at most; `bounded` requests are made such that it holds."""

@@ -78,7 +78,8 @@ class CallFinished(CallStarted):
 
 @attrs.frozen
 class Decided:
-    """A condition or choice was decided; `outcome` is a truth value or a label."""
+    """A condition or choice was decided; `outcome` is a truth value or a label. `judge` is there where a
+    model decided: its name, the version of what it is asked, and whether it had answered the same before."""
 
     address: str
     text: str
@@ -86,6 +87,7 @@ class Decided:
     outcome: Any
     values: dict[str, Any]
     reason: str
+    judge: dict[str, Any] | None = None
 
 
 @attrs.frozen

@@ -55,6 +55,11 @@ class BoundPattern:
         self.signature = _relaxed(code.program.signature)
         self.place = whole_place(code.program)
 
+    @property
+    def program(self) -> Program:
+        """What it was made of."""
+        return self.code.program
+
     async def invoke(self, effect: Effect) -> Any:
         """Run the body for one call; its place is that of the call.
 
@@ -65,6 +70,7 @@ class BoundPattern:
         order = (*caller.order, *effect.site.order(effect.indices), effect.attempt)
         again = f".retry[{effect.attempt - 1}]" if effect.attempt > 1 else ""
         here = caller.below(self.home, f"{effect.address}{again}/", order, place)
+        here.within = (*caller.within, *dict.fromkeys((self.name, self.code.program.entry.name)))
         return await here.descend(self.execute(here, effect.inputs, self.offered(caller), place))
 
     def offered(self, caller: Activation) -> Mapping[str, Value]:
@@ -80,6 +86,7 @@ class BoundPattern:
     async def run(self, run: Run, inputs: Mapping[str, Value], place: Place) -> Any:
         """Run the body as the whole of a run."""
         here = Activation(run, self.home, stack=self.code.weight)
+        here.within = (self.name,)
         return await self.execute(here, inputs, {}, place)
 
     async def execute(

@@ -39,4 +39,5 @@ class ServedContract:
             if value is not None:
                 sent[base.name] = value
         here = Activation(run, self.home, stack=self.home.code.weight)
-        return await run.perform(Call(self.site, here, (), self.service, sent))
+        effect = Call(self.site, here, (), self.service, sent)
+        return await (run.perform_composite(effect) if self.service.composite else run.perform(effect))

@@ -62,6 +62,7 @@ def program_of(resolver: Resolver) -> Program:
         items=MappingProxyType(resolver.items),
         blocks=MappingProxyType(resolver.blocks),
         uses=MappingProxyType(resolver.uses),
+        agents=MappingProxyType(resolver.agents),
         signature=entry_signature(entry, bases),
         diagnostics=tuple(sort_diagnostics([*parsed.diagnostics, *resolver.diagnostics])),
     )

@@ -142,6 +142,7 @@ class Program:
     items: Mapping[n.Stage, int]  # cells of the `item` of pipeline stages
     blocks: Mapping[str, n.BlockDef]
     uses: Mapping[str, n.Use]
+    agents: Mapping[str, n.AgentDef]
     signature: Signature
     diagnostics: tuple[Diagnostic, ...]
 

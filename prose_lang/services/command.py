@@ -12,7 +12,7 @@ import os
 import shlex
 import shutil
 import signal
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Collection
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -38,15 +38,18 @@ class CommandService:
     'cmd:cat -'
     """
 
-    __slots__ = ("_command", "_most_output", "name")
+    __slots__ = ("_command", "_hidden", "_most_output", "name")
 
     composite = False
     #: Nothing is known of what a program takes.
     signature = Signature(open=True, positional=False)
 
-    def __init__(self, line: str, *, name: str | None = None, most_output: int = MOST_OUTPUT) -> None:
+    def __init__(
+        self, line: str, *, name: str | None = None, most_output: int = MOST_OUTPUT, hidden: Collection[str] = ()
+    ) -> None:
         self.name = name or f"cmd:{line}"
         self._most_output = most_output
+        self._hidden = frozenset(hidden)  # variables that hold keys, whatever their names look like
         try:
             words = shlex.split(line)
         except ValueError as error:
@@ -70,7 +73,10 @@ class CommandService:
             value = getattr(effect.modifiers, name)
             if value is not None:
                 sent.setdefault(name, value)
-        environment = {name: value for name, value in os.environ.items() if not is_secret_name(name)}
+        hidden = self._hidden
+        environment = {
+            name: value for name, value in os.environ.items() if not (is_secret_name(name) or name in hidden)
+        }
         try:
             finished = await exchange(
                 self._command,

@@ -70,6 +70,7 @@ class FunctionService:
     )
 
     composite = False
+    metered = False
 
     def __init__(
         self,

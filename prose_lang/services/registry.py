@@ -1,4 +1,4 @@
-"""The services of a Python module: its `@service` functions, by name.
+"""The services of a Python module: its `@service` functions and definitions of model services, by name.
 
 What a name means in a program (slots, entries, instances) is decided elsewhere; here names only get to be known.
 """
@@ -15,6 +15,7 @@ from prose_lang.diagnostics import CheckError
 from prose_lang.runtime.effects import Service
 from prose_lang.services.function import FunctionService, check_callable, options_of
 from prose_lang.services.importing import import_file, import_module
+from prose_lang.services.models.definition import ModelDefinition
 from prose_lang.services.threads import WorkerThreads
 
 #: What can be called: a service, or a Python callable that becomes one.
@@ -36,26 +37,41 @@ def as_service(thing: Any, *, name: str | None = None, threads: WorkerThreads | 
         raise CheckError("P202", str(error), service=name) from None
 
 
-def services_of(module: ModuleType, *, threads: WorkerThreads | None = None) -> dict[str, FunctionService]:
-    """The functions of a module that are marked with `@service`, in the order of its names.
+def services_of(
+    module: ModuleType, *, threads: WorkerThreads | None = None
+) -> dict[str, FunctionService | ModelDefinition]:
+    """The functions of a module that are marked with `@service`, and its model services, in the order of its names.
 
-    A function that the module has under two names counts once. Two functions of one service name are P207.
+    One that the module has under two names counts once. Two of one service name are P207.
     """
-    found: dict[str, FunctionService] = {}
+    found: dict[str, FunctionService | ModelDefinition] = {}
+    origin: dict[str, Any] = {}
     for attribute, thing in vars(module).items():
+        if isinstance(thing, ModelDefinition):
+            service: FunctionService | ModelDefinition = thing
+            _claim(module, origin, thing.name, thing)
+            found[thing.name] = service
+            continue
         options = options_of(thing)
         if options is None or not callable(thing) or isinstance(thing, type):
             continue
         own_name = getattr(thing, "__name__", None)
         service = FunctionService(thing, name=options.name or own_name or attribute, threads=threads)
-        other = found.setdefault(service.name, service)
-        if other.function is not thing:
-            where = getattr(module, "__file__", None) or module.__name__
-            raise CheckError("P207", f"two functions in {where} are services of the name `{service.name}`")
+        _claim(module, origin, service.name, thing)
+        found.setdefault(service.name, service)
     return found
 
 
-def load_services_file(path_or_module: str, *, threads: WorkerThreads | None = None) -> dict[str, FunctionService]:
+def _claim(module: ModuleType, origin: dict[str, Any], name: str, thing: Any) -> None:
+    """Note what a name stands for; P207 if it stands for something else already."""
+    if origin.setdefault(name, thing) is not thing:
+        where = getattr(module, "__file__", None) or module.__name__
+        raise CheckError("P207", f"two functions in {where} are services of the name `{name}`")
+
+
+def load_services_file(
+    path_or_module: str, *, threads: WorkerThreads | None = None
+) -> dict[str, FunctionService | ModelDefinition]:
     """The services of a Python file or module that the user named with `--services`.
 
     What ends in `.py` or holds a slash is a file. Raises `SourceError` P103 if it is missing or fails to import,
@@ -73,13 +89,13 @@ def load_services_file(path_or_module: str, *, threads: WorkerThreads | None = N
     return found
 
 
-def load_services_files(files: Iterable[str]) -> dict[str, FunctionService]:
+def load_services_files(files: Iterable[str]) -> dict[str, FunctionService | ModelDefinition]:
     """The services of several files and modules, which share their worker threads.
 
     Raises what `load_services_file` does, and `CheckError` P207 where two of them have a service of one name.
     """
     threads = WorkerThreads()
-    found: dict[str, FunctionService] = {}
+    found: dict[str, FunctionService | ModelDefinition] = {}
     origin: dict[str, str] = {}
     for file in files:
         for name, service in load_services_file(file, threads=threads).items():

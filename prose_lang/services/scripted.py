@@ -28,6 +28,8 @@ class ScriptedService:
     __slots__ = ("_calls", "_left", "name", "replies")
 
     composite = False
+    metered = False
+    recordable = False  # a script is a recording already
     #: It takes whatever is sent to it.
     signature = Signature(open=True, positional=False)
 

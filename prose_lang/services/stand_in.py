@@ -1,14 +1,12 @@
-"""Services for entries that are contracts: one stands in for the entry, one says that a model is missing."""
+"""A service in the place of an entry that is a contract. That a model does the work is `models/service.py`."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable
 from typing import Any
 
-from prose_lang.diagnostics import RunError
-from prose_lang.documents.model import Entry
 from prose_lang.runtime.effects import Effect, Service
-from prose_lang.semantics import Signature, entry_signature
+from prose_lang.semantics import Signature
 
 
 class StandIn:
@@ -21,24 +19,7 @@ class StandIn:
         self.name = service.name
         self.signature = signature
         self.max_concurrency = getattr(service, "max_concurrency", None)
+        self.recordable = getattr(service, "recordable", True)
 
     def invoke(self, effect: Effect) -> Awaitable[Any]:
         return self.service.invoke(effect)
-
-
-class ContractService:
-    """An entry without a body: work for a model (L6). Without one a call of it is P410."""
-
-    composite = False
-
-    def __init__(self, name: str, entry: Entry) -> None:
-        self.name = name
-        self.signature = entry_signature(entry)
-
-    async def invoke(self, effect: Effect) -> Any:
-        raise RunError(
-            "P410",
-            f"`{self.name}` is work for a model, and no model is configured",
-            service=self.name,
-            hint=f"register or script a service named `{self.name}`",
-        )

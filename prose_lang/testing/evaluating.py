@@ -12,6 +12,7 @@ from typing import Any
 
 import attrs
 
+from prose_lang.cassettes import Part
 from prose_lang.diagnostics import ProseError
 from prose_lang.documents.scenarios import Expectation
 from prose_lang.engine import DecisionRecord, Engine, Pattern
@@ -121,6 +122,7 @@ class Deciding:
         engine: Engine,
         services: Mapping[str, Service],
         judge: Any,
+        part: Part | None = None,
     ) -> None:
         self.scenario = scenario
         self.seen = seen
@@ -128,6 +130,7 @@ class Deciding:
         self.engine = engine
         self.services = services
         self.judge = judge
+        self.part = part
 
     async def check(self, item: Expectation) -> Check:
         """Decide one item."""
@@ -167,7 +170,7 @@ class Deciding:
         text = item.text if path is None else f"{path} {item.text}"
         try:
             found: DecisionRecord = await self.engine.decide_async(
-                text, self.seen.own, self.seen.others, services=self.services, judge=self.judge
+                text, self.seen.own, self.seen.others, services=self.services, judge=self.judge, part=self.part
             )
         except ProseError as error:
             return self.failed_to_decide(item, error)

@@ -15,10 +15,12 @@ from typing import Any, TypeAlias
 
 import attrs
 
+from prose_lang.cassettes import Cassette, Mode, Part
 from prose_lang.diagnostics import ProseError
 from prose_lang.engine import Engine, Outcome, Pattern
 from prose_lang.handlers import Limits
 from prose_lang.services import Script, ScriptedService, scripted_services
+from prose_lang.services.models.settings import ModelSettings
 from prose_lang.testing.clock import run_virtual
 from prose_lang.testing.coverage import Coverage
 from prose_lang.testing.paths import from_here
@@ -35,6 +37,8 @@ class Prose:
     """Runs patterns for one test.
 
     `folder` is where paths start; `services` are registered in every run; a `coverage` counts what the runs go through.
+    `cassette` records what services that are not scripted answer, or answers in their place; `part` is what this test's
+    part of it is called. `models` are the settings of models.
     The runs so far are in `outcomes`, those that ended in an error included.
 
     >>> prose = Prose(".")
@@ -53,8 +57,17 @@ class Prose:
         services: Mapping[str, Any] | None = None,
         *,
         coverage: Coverage | None = None,
+        cassette: Cassette | None = None,
+        models: ModelSettings | None = None,
+        part: str = "",
+        cassette_mode: Mode = "replay",
     ) -> None:
         self.folder = Path(folder)
+        self.models = models
+        self._cassette = cassette
+        self._part = part
+        self.cassette_mode = cassette_mode
+        self._parts: dict[str, Part] = {}
         self.services = dict(services or {})
         self.coverage = coverage
         self._runs: list[_Ran] = []
@@ -75,6 +88,7 @@ class Prose:
         conditions: Mapping[str, Callable[..., Any]] | None = None,
         limits: Limits | None = None,
         strict: bool = False,
+        cassette: str | os.PathLike[str] | Cassette | None = None,
         **more: Any,
     ) -> Outcome:
         """Run a pattern in virtual time and give its outcome.
@@ -82,17 +96,18 @@ class Prose:
         `script` holds the replies of scripted services (the form of a script file), which are fresh in each run;
         `services` functions or services by name. A slot that is not given is bound to the service of its name, and a
         function given for a slot is called by the slot's name. A service called `judge` is the judge, unless `judge`
-        names another one (L30.5). Slots, inputs and config keys are keywords, or stand in `names` where they are called
-        like an option of this method.
+        names another one (L30.5). `cassette` is a recording for this run, a path from the folder: it is played, unless
+        `--prose-cassette-mode` says otherwise. Slots, inputs and config keys are keywords, or stand in `names` where
+        they are called like an option of this method.
 
         Raises `ProseError` as `Pattern.run` does, with the partial outcome in `.outcome`, and `RuntimeError` inside a
         running event loop.
         """
         __tracebackhide__ = True
         _outside_loop()
-        options = _Options(script, services, judge, conditions, limits, strict)
+        options = _Options(script, services, judge, conditions, limits, strict, cassette)
         ran = self._prepared(pattern, _together(names, more), options)
-        return self._ended(ran, run_virtual(ran.start()))
+        return self._ended(ran, run_virtual(ran.alone()))
 
     async def arun(
         self,
@@ -106,11 +121,12 @@ class Prose:
         conditions: Mapping[str, Callable[..., Any]] | None = None,
         limits: Limits | None = None,
         strict: bool = False,
+        cassette: str | os.PathLike[str] | Cassette | None = None,
         **more: Any,
     ) -> Outcome:
         """The same for asynchronous tests: on the test's own loop, and so in the time that this loop keeps."""
         __tracebackhide__ = True
-        options = _Options(script, services, judge, conditions, limits, strict)
+        options = _Options(script, services, judge, conditions, limits, strict, cassette)
         ran = self._prepared(pattern, _together(names, more), options)
         return self._ended(ran, await ran.start())
 
@@ -185,19 +201,32 @@ class Prose:
         judge = options.judge
         if judge is None and "judge" in registered:
             judge = "judge"
+        cassette, part = self._part_of(options.cassette)
         engine = Engine(
             services=registered,
             judge=judge,
             conditions=options.conditions,
             limits=options.limits,
             strict=options.strict,
+            models=self.models,
+            cassette=cassette,
             probe=self.coverage,
         )
         if self.coverage is not None:
             self.coverage.subject(loaded.document, loaded.entry)
-        ran = _Ran(attrs.evolve(loaded, engine=engine), engine, names, scripted)
+        ran = _Ran(attrs.evolve(loaded, engine=engine), engine, names, scripted, part)
         self._runs.append(ran)
         return ran
+
+    def _part_of(self, given: str | os.PathLike[str] | Cassette | None) -> tuple[Cassette | None, Part | None]:
+        """The cassette of a run, and this test's part of it: runs of one test go on with one another's."""
+        cassette = self._cassette if given is None else given
+        if cassette is None:
+            return None, None
+        if not isinstance(cassette, Cassette):
+            cassette = Cassette(self.folder / cassette, self.cassette_mode)
+        part = self._parts.setdefault(f"{cassette.mode} {cassette.path}", cassette.part(self._part))
+        return part.cassette, part
 
     def _loaded(self, engine: Engine, pattern: Source) -> Pattern:
         if isinstance(pattern, Pattern):
@@ -232,6 +261,7 @@ class _Options:
     conditions: Mapping[str, Callable[..., Any]] | None
     limits: Limits | None
     strict: bool
+    cassette: str | os.PathLike[str] | Cassette | None
 
     def scripted(self) -> dict[str, ScriptedService]:
         """The scripted services with all their replies unused."""
@@ -249,10 +279,18 @@ class _Ran:
     engine: Engine
     names: Mapping[str, Any]
     scripted: Mapping[str, ScriptedService]
+    part: Part | None
     outcome: Outcome | None = None
 
     async def start(self) -> Outcome:
-        return await self.engine.outcome_async(self.pattern, self.names)
+        return await self.engine.outcome_async(self.pattern, self.names, part=self.part)
+
+    async def alone(self) -> Outcome:
+        """The same as the whole work of a loop."""
+        try:
+            return await self.start()
+        finally:
+            await self.engine.models.release()
 
 
 def _together(names: Mapping[str, Any] | None, more: dict[str, Any]) -> dict[str, Any]:

@@ -50,6 +50,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="show which statements and outcomes of patterns were reached, by scenarios and by the fixture `prose`",
     )
+    group.addoption(
+        "--prose-cassette",
+        metavar="FILE",
+        help="recording from which services that are not scripted answer, in test files and under the fixture `prose`; "
+        "instead of the setting prose_cassette",
+    )
+    group.addoption(
+        "--prose-cassette-mode",
+        choices=("live", "record", "replay"),
+        default="replay",
+        help="what is done with cassettes: replay (unless set), record, or live, which leaves them alone",
+    )
+    parser.addini("prose_cassette", "recording of what services answer (from the folder of this file)", default="")
     parser.addini(
         "prose_services",
         "Python files (from the folder of this file) or modules whose @service functions *.test.prose.md files and the "
@@ -108,13 +121,27 @@ def prose(request: pytest.FixtureRequest) -> Iterator[Prose]:
     """
     from prose_lang.diagnostics import ProseError
     from prose_lang.testing.fixture import Prose
-    from prose_lang.testing.pytest_session import session_coverage, session_services
+    from prose_lang.testing.pytest_session import (
+        session_cassette,
+        session_coverage,
+        session_models,
+        session_services,
+    )
 
+    config = request.config
     try:
-        services = session_services(request.config)
+        services, cassette, models = session_services(config), session_cassette(config), session_models(config)
     except ProseError as error:
         pytest.fail(error.render(), pytrace=False)
-    made = Prose(request.path.parent, services, coverage=session_coverage(request.config))
+    made = Prose(
+        request.path.parent,
+        services,
+        coverage=session_coverage(config),
+        cassette=cassette,
+        models=models,
+        part=f"{request.path.name}::{request.node.name}",
+        cassette_mode=config.getoption("prose_cassette_mode"),
+    )
     yield made
     if not request.node.stash.get(_FAILED, False):  # one failure is told once
         left = made.unused_text()

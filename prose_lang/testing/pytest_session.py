@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from prose_lang.cassettes import Cassette
     from prose_lang.engine import Engine
+    from prose_lang.services.models.settings import ModelSettings
     from prose_lang.testing.coverage import Coverage
 
 _SERVICES = pytest.StashKey["Mapping[str, Any]"]()
 _ENGINE = pytest.StashKey["Engine"]()
+_CASSETTE = pytest.StashKey["Cassette"]()
+_MODELS = pytest.StashKey["ModelSettings"]()
 _COVERAGE = pytest.StashKey["Coverage"]()
 
 
@@ -26,7 +30,12 @@ def session_engine(config: pytest.Config) -> Engine:
         from prose_lang.engine import Engine
         from prose_lang.testing.clock import run_virtual
 
-        engine = Engine(services=session_services(config), probe=session_coverage(config))
+        engine = Engine(
+            services=session_services(config),
+            models=session_models(config),
+            cassette=session_cassette(config),
+            probe=session_coverage(config),
+        )
         judge = config.getoption("prose_judge")
         if judge is not None:  # looked up for a text that it is never asked about
             run_virtual(engine.decide_async("known", {"known": True}, judge=judge))
@@ -45,6 +54,30 @@ def session_coverage(config: pytest.Config) -> Coverage | None:
     return config.stash[_COVERAGE]
 
 
+def session_cassette(config: pytest.Config) -> Cassette | None:
+    """The cassette of `--prose-cassette` or the setting. Raises ProseError where it is to be replayed and cannot be."""
+    if _CASSETTE not in config.stash:
+        from prose_lang.cassettes import Cassette
+
+        given, settings = config.getoption("prose_cassette"), config.getini("prose_cassette")
+        if not given and not settings:
+            return None
+        path = config.invocation_params.dir / given if given else _settings_folder(config) / settings
+        cassette = Cassette(path, config.getoption("prose_cassette_mode"))
+        cassette.check()
+        config.stash[_CASSETTE] = cassette
+    return config.stash[_CASSETTE]
+
+
+def session_models(config: pytest.Config) -> ModelSettings:
+    """The settings of models of the project that is tested. Raises ProseError."""
+    if _MODELS not in config.stash:
+        from prose_lang.services.models.reading import settings_in
+
+        config.stash[_MODELS] = settings_in(_settings_folder(config))
+    return config.stash[_MODELS]
+
+
 def session_services(config: pytest.Config) -> Mapping[str, Any]:
     """The services by name. Raises ProseError P103, P109 or P207; then the next call tries again."""
     if _SERVICES not in config.stash:
@@ -59,12 +92,15 @@ def session_services(config: pytest.Config) -> Mapping[str, Any]:
 
 def _files(config: pytest.Config) -> Iterator[str]:
     """Files and modules; what a setting says starts at its file's folder, what the command line says where it is."""
-    settings = config.inipath.parent if config.inipath is not None else config.rootpath
     for folder, named in (
-        (settings, config.getini("prose_services")),
+        (_settings_folder(config), config.getini("prose_services")),
         (config.invocation_params.dir, config.getoption("prose_services")),
     ):
         yield from (_placed(folder, reference) for reference in named)
+
+
+def _settings_folder(config: pytest.Config) -> Path:
+    return config.inipath.parent if config.inipath is not None else config.rootpath
 
 
 def _placed(folder: Path, reference: str) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import attrs
 
+from prose_lang.cassettes import Part
 from prose_lang.diagnostics import Diagnostic, ProseError, Severity, sort_diagnostics
 from prose_lang.engine import Engine, Outcome, Pattern
 from prose_lang.services import ScriptedService, scripted_services
@@ -121,15 +123,23 @@ def _run(
     asked = _JUDGE if _JUDGE in scripted else judge
     names = given_names(scenario, subject.entry, engine, scripted)
 
+    # Each scenario is a part of the cassette, and begins at its first take however often it is run.
+    part = engine.cassette.cassette.part(f"{Path(scenario.file).name}::{scenario.name}") if engine.cassette else None
     played: list[tuple[Outcome, list[Check], tuple[Diagnostic, ...]]] = []
 
-    async def play() -> None:  # not returned: asyncio may write out what a task gave, and this can be long
-        outcome = await engine.outcome_async(subject, names, services=scripted, judge=asked)
+    async def work() -> None:  # not returned: asyncio may write out what a task gave, and this can be long
+        outcome = await engine.outcome_async(subject, names, services=scripted, judge=asked, part=part)
         if outcome.status == "invalid" and not expects_an_end(scenario):
             played.append((outcome, [], tuple(at_the_test(list(outcome.diagnostics), scenario, subject))))
             return
         seen = Seen(outcome, subject.entry, clean) if clean is not None else Seen(outcome, subject.entry)
-        played.append((outcome, await _evaluated(scenario, seen, subject, engine, scripted, asked), ()))
+        played.append((outcome, await _evaluated(scenario, seen, subject, engine, scripted, asked, part), ()))
+
+    async def play() -> None:
+        try:
+            await work()
+        finally:
+            await engine.models.release()  # what models keep open belongs to this loop
 
     run_virtual(play())
     [(outcome, checks, faults)] = played
@@ -149,6 +159,7 @@ async def _evaluated(
     engine: Engine,
     scripted: dict[str, ScriptedService],
     judge: Any,
+    part: Part | None,
 ) -> list[Check]:
     checks = [check_exact(item, scenario, seen) for item in scenario.exact]
     if not scenario.exact and not scenario.expectations:
@@ -166,7 +177,7 @@ async def _evaluated(
             for item in scenario.expectations
         ]
         return [*checks, *left]
-    deciding = Deciding(scenario, seen, subject, engine, scripted, judge)
+    deciding = Deciding(scenario, seen, subject, engine, scripted, judge, part)
     return [*checks, *[await deciding.check(item) for item in scenario.expectations]]
 
 

@@ -357,14 +357,14 @@ def test_a_contract_runs_on_the_service_that_stands_in(tmp_path: Path, monkeypat
     ("extra", "message", "hint"),
     [
         ("", "`summary` has no body: it is work for a model, and no model is configured",
-         "give a service named `summary` (--services, --script)"),
+         "give a model (--model PROVIDER/MODEL), or a service named `summary` (--services, --script)"),
         ("### Services\n\n- `reader`\n\n## reader\n",
          "`summary` has no `### Execution`: running it is work for a model, and no model is configured",
-         "write an `### Execution` block that calls reader, or give a service named `summary` (--services, --script)"),
+         "write an `### Execution` block that calls reader, or give a model (--model PROVIDER/MODEL), or a service named `summary` (--services, --script)"),
         ("### Services\n\n- `reader`\n\n### Wiring\n\nreader:\n  returns to caller\n\n## reader\n",
          "`summary` has no `### Execution`: running it is work for a model, and no model is configured",
          "its Wiring is kept and not run: write an `### Execution` block that makes these calls, "
-         "or give a service named `summary` (--services, --script)"),
+         "or give a model (--model PROVIDER/MODEL), or a service named `summary` (--services, --script)"),
     ],
 )  # fmt: skip
 def test_what_a_contract_without_a_model_says(

@@ -395,7 +395,9 @@ def test_doctor_names_keys_and_never_shows_them() -> None:
     assert "OPENAI_API_KEY" in found["keys_set"]
     assert found["grammar"]["parse_table"] == "fresh"
     assert found["library"]["patterns"] == len(library_names())
-    assert found["limits"] == {"calls": 1000, "seconds": None, "concurrency": None}
+    assert found["limits"] == {
+        "calls": 1000, "tokens": None, "cost": None, "known_cost": 5.0, "seconds": 3600.0, "concurrency": None,
+    }  # fmt: skip
     assert found["terminal"]["stdout"] is False
 
 

@@ -339,10 +339,14 @@ def test_limits_may_be_lifted(run: Run) -> None:
     assert run(*GIVEN, "--max-calls", "none", "--concurrency", "2", "--timeout", "60").exit_code == 0
 
 
-def test_models_are_not_there_yet(run: Run) -> None:
-    outcome = json.loads(run(*GIVEN, "--model", "a/b", "--json").stdout)
+def test_a_default_model_is_a_model_or_an_alias(run: Run) -> None:
+    outcome = json.loads(run(*GIVEN, "--model", "fsat", "--json").stdout)
     assert (outcome["status"], outcome["error"]["code"]) == ("invalid", "P410")
-    assert outcome["error"]["message"] == "`a/b` cannot be used: models cannot be called yet"
+    assert outcome["error"]["message"] == "no model is configured for `fsat`"
+    Path("prose.toml").write_text('[models.aliases]\nfast = "a/b"\n')
+    assert "did you mean `fast`" in run(*GIVEN, "--model", "fsat").stderr
+    assert run(*GIVEN, "--model", "fast").exit_code == 0
+    assert run(*GIVEN, "--model", "a/b").exit_code == 0
 
 
 def test_missing_sources(run: Run) -> None:

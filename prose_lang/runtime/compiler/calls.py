@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from prose_lang.conditions import BOOLEAN_FIELDS, TEXT_FIELDS
 from prose_lang.runtime.compiler.code import Frame, Value
 from prose_lang.runtime.completion import Escape
-from prose_lang.runtime.effects import NO_MODIFIERS, Call, Modifiers, Service
+from prose_lang.runtime.effects import NO_MODIFIERS, Call, Modifiers, Service, Session
 from prose_lang.runtime.linking import Link, link, missing_inputs
 from prose_lang.runtime.place import Place
 from prose_lang.semantics import CallPlan, Target
+from prose_lang.semantics.calls import MODIFIERS
 from prose_lang.semantics.modifiers import BACKOFF
 from prose_lang.syntax import nodes as n
 from prose_lang.values import ServiceRef, TooLarge, interpolated, kind_of
@@ -189,15 +190,45 @@ def compile_invoke(c: Compiler, node: n.Invoke) -> Value:
     return _positional(c, plan, node.arguments, {}, _note(c, plan, None, None))
 
 
+# --- sessions (L29) --------------------------------------------------------------------------------------------------
+
+#: Properties of sessions and agents that are settings of the runtime's and are never sent to a model.
+_SESSION_WORDS = (*MODIFIERS, "prompt", "model", "context")
+
+
 def compile_session(c: Compiler, node: n.Session | n.Resume) -> Value:
-    """`session` and `resume` are work for a model; without one they end in P410 (L29)."""
-    place = c.place(node)
+    """`session`: one call of the run's default model. Its agent's prompt is the role, its own the task; what the
+    session sets goes before what its agent sets. `resume` needs a session that remembers, and none does: P410."""
+    place, site = c.place(node), c.program.sites[node]
+    agent = c.program.agents.get(node.agent.id) if node.agent is not None else None
+    settings = agent.properties if agent is not None else ()
+    lent = {item.name: _property(c, item) for item in settings if item.name in _SESSION_WORDS}
+    own = {item.name: _property(c, item) for item in node.properties if item.name in _SESSION_WORDS}
+    role = lent.pop("prompt", None)
+    values = {**lent, **own}
+    if isinstance(node, n.Session) and node.prompt is not None:
+        values["prompt"] = c.expression(node.prompt)
 
     async def session(f: Frame) -> Any:
-        place.fail("P410", "a session is work for a model, and no model is configured",
-                   "call a service instead, or give the run a model")  # fmt: skip
+        here = f[0]
+        service: Service | None = here.run.session
+        if service is None:
+            place.fail("P410", "a session is work for a model, and no model is configured",
+                       "call a service instead, or give the run a model (--model)")  # fmt: skip
+        if isinstance(node, n.Resume):
+            place.fail("P410", "sessions are not remembered, so none can be resumed", "start one: session: …")
+        modifiers = await _chosen(values, {}, f, place)
+        if type(modifiers) is Escape:
+            return modifiers
+        effect = Session(site, here, here.indices, service, {}, modifiers)
+        if role is not None:
+            said = await _evaluate_all({"role": role}, f)
+            if type(said) is Escape:
+                return said
+            effect.role = _worded("role", said, place)
+        return await (here.run.perform_composite(effect) if service.composite else here.run.perform(effect))
 
-    return Value(session, waits=True)
+    return Value(session, waits=True, escapes=any(value.escapes for value in values.values()))
 
 
 # --- finding the service ---------------------------------------------------------------------------------------------

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 import attrs
 
-from prose_lang.semantics import Program
+from prose_lang.semantics import Program, Site
+from prose_lang.semantics.demands import Demand, demands
 
 #: A frame: cell 0 holds the activation, the others the values of names (`semantics/program.py`).
 Frame: TypeAlias = list[Any]
@@ -47,3 +49,8 @@ class Code:
     blocks: Mapping[str, BlockCode]
     cells: int
     weight: int
+
+    @functools.cached_property
+    def demands(self) -> Mapping[Site, tuple[str, Demand]]:
+        """What the program asks of the results of its calls; worked out for the first service that has no contract."""
+        return demands(self.program)

@@ -23,7 +23,7 @@ from prose_lang.conditions.rule import Rule
 from prose_lang.diagnostics import RunError, ServiceError
 from prose_lang.runtime.compiler.code import Frame
 from prose_lang.runtime.compiler.shown import bounded, parts_read
-from prose_lang.runtime.effects import Ask, Call
+from prose_lang.runtime.effects import Ask, Call, Service
 from prose_lang.runtime.place import Place
 from prose_lang.semantics import ConditionPlan
 from prose_lang.syntax import nodes as n
@@ -229,13 +229,32 @@ class _Condition:
             inputs = pose(self.plan.text, values)
         except QuestionTooLarge as error:
             raise self.undecided(judge.name, str(error)) from None
+        if not getattr(judge, "metered", False):
+            answer, _ = await self.put(here, judge, inputs, read)
+            return self.judged(f, answer, values, None)
+        # A model says the same of the same question, or ought to: within a run it is asked once.
+        async with run.judged.question(inputs) as known:
+            cached = known.answer is not None
+            if not cached:
+                known.answer = await self.put(here, judge, inputs, read)
+            answer, model = known.answer
+        told = {"model": model, "prompt": getattr(judge, "judge_prompt", None), "cached": cached}
+        return self.judged(f, answer, values, told)
+
+    def judged(self, f: Frame, answer: Any, values: dict[str, AnyValue], told: dict[str, Any] | None) -> Any:
+        outcome = answer.holds if isinstance(answer, Answer) else answer.label
+        self.decided(f, "judge", outcome, values, answer.reason, told)
+        return answer
+
+    async def put(
+        self, here: Any, judge: Service, inputs: dict[str, AnyValue], read: Callable[[Any], Any]
+    ) -> tuple[Any, str | None]:
+        """Put a question to the judge; its answer, and the model that gave it if one did."""
         for _ in range(2):
             effect = Ask(self.plan.site, here, here.indices, judge, inputs)
             answer = read(await self.answered(effect))
             if answer is not None:
-                outcome = answer.holds if isinstance(answer, Answer) else answer.label
-                self.decided(f, "judge", outcome, values, answer.reason)
-                return answer
+                return answer, effect.model
         wanted = "{choice, reason}" if self.plan.labels else "{holds, reason}"
         shape = '{"choice": "…", "reason": "…"}' if self.plan.labels else '{"holds": true, "reason": "…"}'
         raise self.undecided(judge.name, f"the judge's answer is not {wanted}, twice", f"a judge answers {shape}")
@@ -269,10 +288,12 @@ class _Condition:
         place = self.place
         return ServiceError("P402", message, source=place.source, span=place.span, service=service, hint=hint)
 
-    def decided(self, f: Frame, layer: str, outcome: Any, values: Any, reason: str | None) -> None:
+    def decided(
+        self, f: Frame, layer: str, outcome: Any, values: Any, reason: str | None, judge: dict[str, Any] | None = None
+    ) -> None:
         record = f[0].run.on_decision
         if record is not None:
-            record(self.plan, f[0], layer, outcome, values, reason)
+            record(self.plan, f[0], layer, outcome, values, reason, judge)
 
 
 def _in_turn(

@@ -1,0 +1,98 @@
+"""What all model services of an engine share: settings, keys, prices, and the completion that answers them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from prose_lang.diagnostics import RunError
+from prose_lang.services.models.completion import Completion
+from prose_lang.services.models.keys import Keys
+from prose_lang.services.models.settings import ModelSettings
+
+if TYPE_CHECKING:
+    from prose_lang.services.models.prices import Tariff, Tariffs
+
+
+#: If this variable is set to anything but 0, no model is ever asked.
+NO_LIVE_CALLS = "PROSE_NO_LIVE_CALLS"
+
+
+class Models:
+    """The models of an engine. With no `completion` given requests go through litellm, imported with the first one.
+
+    With `live` off, or `PROSE_NO_LIVE_CALLS` set, no request leaves: each is refused (P410), unless a cassette answers
+    it (`replayed`: all are), or the completion says of itself, by a false attribute `live`, that it sends nothing.
+
+    >>> Models(ModelSettings(default="openai/gpt-x")).settings.default
+    'openai/gpt-x'
+    """
+
+    def __init__(
+        self,
+        settings: ModelSettings | None = None,
+        completion: Completion | None = None,
+        environ: Mapping[str, str] | None = None,
+        *,
+        live: bool = True,
+        replayed: bool = False,
+    ) -> None:
+        self.settings = settings or ModelSettings()
+        self.keys = Keys(self.settings, os.environ if environ is None else environ)
+        self.live = live
+        self.replayed = replayed
+        self._completion = completion
+        self._tariffs: Tariffs | None = None
+        self._own: Any = None
+
+    def completion_of(self, model: str) -> Completion:
+        """Where requests for a model go. Raises RunError P410 where none may leave."""
+        self._check_live(model)
+        if self._completion is not None:
+            return self._completion
+        if self._own is None:
+            from prose_lang.services.models.litellm_completion import LitellmCompletion
+
+            self._own = LitellmCompletion(self.settings, self.keys)
+        made: Completion = self._own
+        return made
+
+    def tariff(self, model: str) -> Tariff:
+        """The price of a model and the most tokens of an answer, as far as they are known."""
+        if self._tariffs is None:
+            from prose_lang.services.models.prices import Tariffs
+
+            self._tariffs = Tariffs(self.settings)
+        return self._tariffs.of(model)
+
+    def check_key(self, model: str) -> None:
+        """Raise RunError P410 if a model's provider is unknown, or there is no key for it.
+
+        A model that another completion or a cassette answers for needs none. Where no request may leave, that is told
+        instead.
+        """
+        if self.replayed:
+            return
+        self._check_live(model)
+        if self._completion is None:
+            from prose_lang.services.models.litellm_completion import check_provider, missing_keys
+
+            check_provider(model)
+            self.keys.key(model, missing_keys)
+
+    def _check_live(self, model: str) -> None:
+        by_variable = self.keys.environ.get(NO_LIVE_CALLS, "") not in ("", "0")
+        if (self.live and not by_variable) or not getattr(self._completion, "live", True):
+            return
+        how = f"{NO_LIVE_CALLS} is set" if by_variable else "the engine has live=False"
+        raise RunError(
+            "P410",
+            f"`{model}` is not asked: live calls of models are switched off ({how})",
+            hint="replay a recording (--cassette FILE), bind another service, or switch them on",
+        )
+
+    async def release(self) -> None:
+        """Close what the running event loop opened; the engine says so at the end of a loop of its own."""
+        if self._own is not None:
+            await self._own.release()

@@ -1,0 +1,165 @@
+"""A model as a service. One attempt is one request; asking again is decided by the handlers (`handlers/again.py`).
+
+What is asked comes from a contract. Where a slot is bound to a model and nothing else, the call is the contract: the
+name under which it is called, the bindings it sends, and the fields that the program reads from the result
+(`demanded.py`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import attrs
+
+from prose_lang.diagnostics import RunError, ServiceError
+from prose_lang.runtime.effects import Effect, Reservation, Usage
+from prose_lang.semantics.signature import Signature
+from prose_lang.services.models import answer, judging, prompt
+from prose_lang.services.models.choice import choose
+from prose_lang.services.models.contract import Contract
+from prose_lang.services.models.demanded import of_call
+from prose_lang.services.models.models import Models
+from prose_lang.services.models.request import Message, Request
+from prose_lang.values import TooLarge, Value
+
+#: The most output tokens of a request under a limit of tokens or cost, where none is set for its model.
+BOUNDED_OUTPUT = 4096
+#: What is reckoned with where no limit is set and the request is not bounded.
+EXPECTED_OUTPUT = 16_384
+
+
+_OPEN = Signature(open=True, positional=False)
+
+
+class Asked(NamedTuple):
+    """A request made ready, with the contract that its answer has to keep."""
+
+    request: Request
+    contract: Contract
+
+
+@attrs.frozen(eq=False)
+class ModelService:
+    """A service that a model does.
+
+    `contract` is None where the call is the contract. `model` is what it is bound to, `tier` what its entry's Runtime
+    asks for; `parameters` are set for this service.
+    """
+
+    name: str
+    models: Models
+    contract: Contract | None = None
+    signature: Signature = _OPEN
+    model: str | None = None
+    tier: str | None = None
+    parameters: dict[str, Any] = attrs.field(factory=dict)
+    max_concurrency: int | None = None
+
+    composite = False
+    metered = True
+    corrections = 2
+
+    @property
+    def judge_prompt(self) -> str | None:
+        """The version of what it is asked as a judge; None where it has a contract of its own."""
+        return judging.VERSION if self.contract is None else None
+
+    @property
+    def retries(self) -> int:
+        """How often a failure that may pass is tried again."""
+        return self.models.settings.retries
+
+    # --- asking ------------------------------------------------------------------------------------------------------
+
+    def asked(self, effect: Effect) -> Asked:
+        """The request of the next attempt of a call. Raises RunError P410 where no model can be chosen."""
+        contract = self.contract or of_call(self.name, effect)
+        settings = self.models.settings
+        modifiers = effect.modifiers
+        model = choose(settings, self.name, call=modifiers.model, entry=self.tier, binding=self.model)
+        given = {**contract.defaults, **{name: value for name, value in effect.inputs.items() if value is not None}}
+        order = dict.fromkeys((*(item.name for item in contract.takes), *given))
+        inputs = {name: given[name] for name in order if name in given}
+        try:
+            found = prompt.messages(contract, inputs, modifiers.prompt, modifiers.context)
+        except TooLarge as error:
+            raise ServiceError("P305", f"an input of `{self.name}` cannot be sent: {error}") from None
+        for text, problem in effect.memo or ():
+            found += (Message("assistant", text), Message("user", prompt.correction(problem)))
+        parameters = {**settings.parameters.get(model, {}), **self.parameters}
+        return Asked(Request(model, found, parameters, contract.schema), contract)
+
+    def reserve(self, effect: Effect, bounded: bool) -> Reservation:
+        """See `runtime.effects.Metered`."""
+        asked = self.asked(effect)
+        request = asked.request
+        tariff = self.models.tariff(request.model)
+        most = request.parameters.get("max_tokens")
+        if most is None:
+            usual = BOUNDED_OUTPUT if bounded else EXPECTED_OUTPUT
+            most = usual if tariff.most_out is None else min(usual, tariff.most_out)
+            if bounded:
+                request = attrs.evolve(request, parameters={**request.parameters, "max_tokens": most})
+        effect.ready = Asked(request, asked.contract)
+        tokens_in = request.most_tokens_in
+        provider = self.models.settings.provider(request.model)
+        return Reservation(
+            tokens_in + most,
+            None if tariff.price is None else tariff.price.cost(tokens_in, most),
+            request.model.partition("/")[0],
+            provider.requests_per_minute,
+            provider.tokens_per_minute,
+        )
+
+    async def invoke(self, effect: Effect) -> Any:
+        """One request. Raises P404 for an answer that breaks the contract, P407 for one that was cut off."""
+        asked = effect.ready or self.asked(effect)
+        effect.ready = None
+        effect.usage = Usage(cost=None)  # if it is cut off now, nobody knows what it cost
+        effect.model = asked.request.model
+        try:
+            completion = effect.completion or self.models.completion_of(asked.request.model)
+            reply = await completion.complete(asked.request, self.models.settings.seconds)
+        except RunError as error:
+            if error.uncharged or error.code in ("P409", "P410"):
+                effect.usage = None
+            raise
+        price = self.models.tariff(asked.request.model).price
+        tokens_in, tokens_out = reply.tokens_in or 0, reply.tokens_out or 0
+        known = price is not None and reply.tokens_in is not None
+        effect.usage = Usage(0, tokens_in, tokens_out, price.cost(tokens_in, tokens_out) if known and price else None)
+        if reply.refusal is not None or reply.finish == "content_filter":
+            said = f": {reply.refusal}" if reply.refusal else ""
+            raise self._error("P406", f"the model refused{said}", reply.text)
+        if reply.finish == "length":
+            hint = "allow more with max_tokens of this model, or ask for less"
+            raise self._error("P407", "the answer was cut off at the most tokens it may have", reply.text, hint)
+        return self._read(reply.text, asked.contract, effect)
+
+    def _read(self, text: str | None, contract: Contract, effect: Effect) -> Value:
+        if text is not None and len(text) > answer.LONGEST:
+            raise self._error("P404", f"the answer has {len(text):,} characters; at most {answer.LONGEST:,} are read",
+                              text[: answer.LONGEST // 100])  # fmt: skip
+        try:
+            value = answer.read(text, contract.schema)
+        except answer.Unusable as error:
+            fault = self._error("P404", f"`{self.name}` broke its contract: {error}", text)
+            # A judge is asked once more (L30.5), other services as often as the handlers say.
+            fault.correctable = effect.kind != "ask" or not effect.memo
+            effect.memo = (*(effect.memo or ()), (text or "", str(error)))
+            raise fault from None
+        return value[contract.unwrap] if contract.unwrap is not None else value
+
+    def _error(self, code: str, message: str, text: str | None, hint: str | None = None) -> ServiceError:
+        fault = ServiceError(code, message, service=self.name, hint=hint)
+        fault.answer = text
+        return fault
+
+    # --- the same model with another contract ------------------------------------------------------------------------
+
+    def with_contract(self, name: str, contract: Contract, signature: Signature, tier: str | None) -> ModelService:
+        """This model for an entry: what it is bound to stays, the contract is the entry's."""
+        return attrs.evolve(self, name=name, contract=contract, signature=signature, tier=tier)
+
+    def __hash__(self) -> int:
+        return id(self)
