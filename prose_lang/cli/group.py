@@ -31,6 +31,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "show": "Show what a pattern takes, returns and promises.",
         "ast": "Print the syntax tree of a pattern.",
         "explain": "Explain a diagnostic code or a rule of the linter.",
+        "models": "List models, and install one that needs no key.",
         "doctor": "Say what is installed and configured.",
         "completions": "Print the completion script of a shell.",
     }

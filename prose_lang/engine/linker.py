@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from prose_lang.diagnostics import CheckError, Diagnostic, Severity, SourceError
+from prose_lang.diagnostics import CheckError, Diagnostic, RunError, Severity, SourceError
 from prose_lang.documents.loader import Loader
 from prose_lang.documents.model import Document, Entry, Instance
 from prose_lang.engine.types import Mismatch, fitted
@@ -24,6 +24,7 @@ from prose_lang.semantics import Program, Signature, analyze, entry_signature
 from prose_lang.services import CommandService, Reference, resolve_python
 from prose_lang.services.builtin import BUILTIN_NAMES, builtin
 from prose_lang.services.models.contract import of_entry, runtime_settings
+from prose_lang.services.models.local.catalogue import PROVIDER, local_model
 from prose_lang.services.models.models import Models
 from prose_lang.services.models.service import ModelService
 from prose_lang.services.stand_in import StandIn
@@ -351,6 +352,12 @@ class Linker:
                 return CommandService(reference.target, hidden=self.models.settings.key_names)
             case "model":
                 return ModelService(reference.text, self.models, model=reference.target)
+            case "local":
+                try:
+                    model = f"{PROVIDER}/{local_model(reference.target).name}"
+                except RunError as error:
+                    raise CheckError(error.code, error.message, hint=error.hint) from None
+                return ModelService(reference.text, self.models, model=model, max_concurrency=1)
             case "file":
                 return self._file(reference)
             case "library":

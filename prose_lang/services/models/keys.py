@@ -58,6 +58,10 @@ class Keys:
             raise _missing_key(model, absent)
         return None
 
+    def is_set(self, name: str) -> bool:
+        """Whether there is a key under a name, in the environment or the keyring."""
+        return self._found(name) is not None
+
     def _found(self, name: str) -> str | None:
         value = self.environ.get(name) or _from_keyring(name)
         if value:

@@ -1,4 +1,4 @@
-"""What all model services of an engine share: settings, keys, prices, and the completion that answers them."""
+"""What all model services of an engine share: settings, keys, prices, and the completions that answer them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from prose_lang.services.models.completion import Completion
 from prose_lang.services.models.keys import Keys
+from prose_lang.services.models.local.catalogue import is_local, local_model
 from prose_lang.services.models.settings import ModelSettings
 
 if TYPE_CHECKING:
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
 
 class Models:
-    """The models of an engine. With no `completion` given requests go through litellm, imported with the first one.
+    """The models of an engine. With no `completion` given requests go through litellm, imported with the first one, and
+    those for `local/NAME` to a model in this process.
 
     >>> Models(ModelSettings(default="openai/gpt-x")).settings.default
     'openai/gpt-x'
@@ -32,12 +34,18 @@ class Models:
         self._completion = completion
         self._tariffs: Tariffs | None = None
         self._own: Any = None
+        self._local: Completion | None = None
 
-    @property
-    def completion(self) -> Completion:
-        """Where requests go."""
+    def completion_of(self, model: str) -> Completion:
+        """Where requests for a model go."""
         if self._completion is not None:
             return self._completion
+        if is_local(model):
+            if self._local is None:
+                from prose_lang.services.models.local.completion import LocalCompletion
+
+                self._local = LocalCompletion()
+            return self._local
         if self._own is None:
             from prose_lang.services.models.litellm_completion import LitellmCompletion
 
@@ -56,9 +64,18 @@ class Models:
     def check_key(self, model: str) -> None:
         """Raise RunError P410 if a model's provider is unknown, or there is no key for it.
 
-        A model that another completion answers for needs none.
+        A model that another completion answers for needs none, and a local one has to be installed.
         """
-        if self._completion is None:
+        if self._completion is not None:
+            return
+        if is_local(model):
+            from prose_lang.services.models.local.engine import check_engine
+            from prose_lang.services.models.local.store import Store
+
+            found = local_model(model)
+            check_engine()
+            Store().check(found)
+        else:
             from prose_lang.services.models.litellm_completion import check_provider, missing_keys
 
             check_provider(model)

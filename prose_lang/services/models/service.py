@@ -110,14 +110,16 @@ class ModelService:
         """One request. Raises P404 for an answer that breaks the contract, P407 for one that was cut off."""
         asked = effect.ready or self.asked(effect)
         effect.ready = None
-        effect.usage = Usage(cost=None)  # if it is cut off now, nobody knows what it cost
+        model = asked.request.model
+        price = self.models.tariff(model).price
+        # If it is cut off now, nobody knows what it cost, unless it costs nothing.
+        effect.usage = Usage(cost=0.0 if price is not None and price.is_free else None)
         try:
-            reply = await self.models.completion.complete(asked.request, self.models.settings.seconds)
+            reply = await self.models.completion_of(model).complete(asked.request, self.models.settings.seconds)
         except RunError as error:
             if error.uncharged or error.code == "P410":
                 effect.usage = None
             raise
-        price = self.models.tariff(asked.request.model).price
         tokens_in, tokens_out = reply.tokens_in or 0, reply.tokens_out or 0
         known = price is not None and reply.tokens_in is not None
         effect.usage = Usage(0, tokens_in, tokens_out, price.cost(tokens_in, tokens_out) if known and price else None)
