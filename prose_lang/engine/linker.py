@@ -23,7 +23,7 @@ from prose_lang.runtime.patterns import BoundPattern
 from prose_lang.semantics import Program, Signature, analyze, entry_signature
 from prose_lang.services import CommandService, Reference, resolve_python
 from prose_lang.services.builtin import BUILTIN_NAMES, builtin
-from prose_lang.services.models.contract import of_entry, runtime_settings
+from prose_lang.services.models.contract import Contract, of_entry, runtime_settings
 from prose_lang.services.models.local.catalogue import PROVIDER, local_model
 from prose_lang.services.models.models import Models
 from prose_lang.services.models.service import ModelService
@@ -354,10 +354,13 @@ class Linker:
                 return ModelService(reference.text, self.models, model=reference.target)
             case "local":
                 try:
-                    model = f"{PROVIDER}/{local_model(reference.target).name}"
+                    found_model = local_model(reference.target)
                 except RunError as error:
                     raise CheckError(error.code, error.message, hint=error.hint) from None
-                return ModelService(reference.text, self.models, model=model, max_concurrency=1)
+                return ModelService(
+                    reference.text, self.models, model=f"{PROVIDER}/{found_model.name}", max_concurrency=1,
+                    usual=Contract(reference.text, role=found_model.role, examples=found_model.examples),
+                )  # fmt: skip
             case "file":
                 return self._file(reference)
             case "library":

@@ -43,7 +43,8 @@ class ModelService:
     """A service that a model does.
 
     `contract` is None where the call is the contract. `model` is what it is bound to, `tier` what its entry's Runtime
-    asks for; `parameters` are set for this service.
+    asks for; `parameters` are set for this service. `usual` is the contract of calls that ask for a text and say
+    nothing else, for a model that has to be told one.
     """
 
     name: str
@@ -54,6 +55,7 @@ class ModelService:
     tier: str | None = None
     parameters: dict[str, Any] = attrs.field(factory=dict)
     max_concurrency: int | None = None
+    usual: Contract | None = None
 
     composite = False
     metered = True
@@ -69,6 +71,8 @@ class ModelService:
     def asked(self, effect: Effect) -> Asked:
         """The request of the next attempt of a call. Raises RunError P410 where no model can be chosen."""
         contract = self.contract or of_call(self.name, effect)
+        if self.usual is not None and contract.is_open:
+            contract = attrs.evolve(self.usual, name=contract.name)
         settings = self.models.settings
         modifiers = effect.modifiers
         model = choose(settings, self.name, call=modifiers.model, entry=self.tier, binding=self.model)

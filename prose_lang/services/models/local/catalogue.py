@@ -19,13 +19,14 @@ from prose_lang.text import nearest
 PROVIDER = "local"
 
 
-@attrs.frozen
+@attrs.frozen(eq=False)
 class LocalModel:
     """A model. `requirement` names the package that ships its file, `member` the file in it; `size` is in bytes.
 
     `download` is the size of the package in bytes. `context` is how many tokens a request and its answer may have
     together, `most_out` how many an answer has unless `max_tokens` says so; `parameters` are those that a request does
-    not set.
+    not set. A model of this size does not find out from the name of a slot what its work is: where a call says no more,
+    it is told `role` and shown `examples`.
     """
 
     name: str
@@ -39,12 +40,41 @@ class LocalModel:
     context: int
     most_out: int
     parameters: Mapping[str, Any]
+    role: str
+    examples: tuple[tuple[Mapping[str, Any], str], ...] = ()
 
     @property
     def file(self) -> str:
         """The name of its file in the store: another version of a model is another file."""
         return f"{self.name}-{self.sha256[:12]}.gguf"
 
+
+_REWRITTEN = (
+    (
+        {"task_brief": "At this point in time we are not in a position to make a decision with regard to the budget."},
+        "We cannot decide on the budget now.",
+    ),
+    (
+        {
+            "task_brief": "Subsequent to the completion of the inspection, the technician will furnish a report to the "
+            "owner of the building."
+        },
+        "After the inspection, the technician will send the owner of the building a report.",
+    ),
+    (
+        {
+            "task_brief": "In order to obtain a permit, applicants are required to submit a form at least ten days "
+            "prior to the event.",
+            "current_result": "To obtain a permit, applicants must submit a form prior to the event.",
+            "current_score": 0.4,
+            "improvement_suggestions": [
+                'Put back what was lost: "ten days".', 'Say "get" instead of "obtain".',
+                'Say "before" instead of "prior to".',
+            ],
+        },
+        "To get a permit, applicants must hand in a form at least ten days before the event.",
+    ),
+)  # fmt: skip
 
 _ALL = (
     LocalModel(
@@ -60,6 +90,8 @@ _ALL = (
         most_out=512,
         # Little chance and a fixed seed: the same request has the same answer, and a small model strays less.
         parameters=MappingProxyType({"temperature": 0.2, "top_p": 0.9, "seed": 1}),
+        role="You rewrite texts in short, plain words. You keep every fact.",
+        examples=_REWRITTEN,
     ),
 )
 

@@ -106,9 +106,9 @@ _ONE_AT_A_TIME = threading.Lock()
 def loaded(model: LocalModel) -> Loaded:
     """The model of this process: the same one for all engines and event loops."""
     with _ONE_AT_A_TIME:
-        return _loaded(model.file, model)
+        return _loaded(model)
 
 
 @functools.cache
-def _loaded(file: str, model: LocalModel) -> Loaded:
+def _loaded(model: LocalModel) -> Loaded:
     return Loaded(model)
