@@ -66,7 +66,7 @@ def model_settings(terminal: Terminal, model: str | None = None, *, allow_models
         terminal.hide(terminal.environ.get(name, ""))
     hosts = frozenset(host.strip() for host in terminal.environ.get(ALLOW_HOSTS, "").split(",") if host.strip())
     if model is not None:
-        model = model.removeprefix("model:")
+        model = written_model(model)
         mapped(found, model)
     return attrs.evolve(found, default=model or found.default, allow_models=allow_models, allow_hosts=hosts)
 
@@ -81,3 +81,13 @@ def engine_for_looking(services: Iterable[str], script: str | None, reader: Read
     if replies is not None:
         known.update(scripted_services(replies))
     return Engine(services=known)
+
+
+def written_model(text: str) -> str:
+    """A model as it is written on the command line, which may be a reference, as settings and requests name it.
+
+    >>> written_model("model:openai/gpt-x"), written_model("local:smollm2"), written_model("fast")
+    ('openai/gpt-x', 'local/smollm2', 'fast')
+    """
+    text = text.strip().removeprefix("model:")
+    return f"local/{text.removeprefix('local:')}" if text.startswith("local:") else text

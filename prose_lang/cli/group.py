@@ -36,6 +36,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "judge-check": "Say how far a judge agrees with a table of cases.",
         "explain": "Explain a diagnostic code or a rule of the linter.",
         "ast": "Print the syntax tree of a pattern.",
+        "models": "List models, and install one that needs no key.",
         "doctor": "Say what is installed and configured.",
         "completions": "Print the completion script of a shell.",
     }

@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from prose_lang.diagnostics import CheckError, Diagnostic, Severity, SourceError
+from prose_lang.diagnostics import CheckError, Diagnostic, RunError, Severity, SourceError
 from prose_lang.documents.loader import Loader
 from prose_lang.documents.model import Document, Entry, Instance, InstanceSlot
 from prose_lang.engine.types import Mismatch, fitted
@@ -24,7 +24,8 @@ from prose_lang.runtime.patterns import BoundPattern
 from prose_lang.semantics import Program, Signature, analyze, entry_signature, parse_body
 from prose_lang.services import CommandService, Reference, resolve_python
 from prose_lang.services.builtin import BUILTIN_NAMES, builtin
-from prose_lang.services.models.contract import of_entry, runtime_settings
+from prose_lang.services.models.contract import Contract, of_entry, runtime_settings
+from prose_lang.services.models.local.catalogue import PROVIDER, local_model
 from prose_lang.services.models.models import Models
 from prose_lang.services.models.service import ModelService
 from prose_lang.services.stand_in import StandIn
@@ -395,6 +396,15 @@ class Linker:
                 return CommandService(reference.target, hidden=self.models.settings.key_names)
             case "model":
                 return ModelService(reference.text, self.models, model=reference.target)
+            case "local":
+                try:
+                    found_model = local_model(reference.target)
+                except RunError as error:
+                    raise CheckError(error.code, error.message, hint=error.hint) from None
+                return ModelService(
+                    reference.text, self.models, model=f"{PROVIDER}/{found_model.name}", max_concurrency=1,
+                    usual=Contract(reference.text, role=found_model.role, examples=found_model.examples),
+                )  # fmt: skip
             case "file":
                 return self._file(reference)
             case "library":

@@ -20,7 +20,7 @@ from prose_lang.text import nearest
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _FILE = re.compile(r"(?P<path>.*\.prose\.md)(?:#(?P<entry>.*))?", re.DOTALL)
-_FORMS = {"py": "python", "cmd": "command", "model": "model", "stdlib": "library"}
+_FORMS = {"py": "python", "cmd": "command", "model": "model", "stdlib": "library", "local": "local"}
 _LIBRARY_PATH = "std/patterns/"
 
 
@@ -28,8 +28,8 @@ _LIBRARY_PATH = "std/patterns/"
 class Reference:
     """A reference, taken apart.
 
-    `kind` is `name`, `python`, `file`, `library`, `model` or `command`; `target` is the name, the module, the path,
-    the library name, the model or the command line; `part` is the attribute of a module, or the entry of a file.
+    `kind` is `name`, `python`, `file`, `library`, `model`, `local` or `command`; `target` is the name, the module, the
+    path, the library name, the model or the command line; `part` is the attribute of a module, or the entry of a file.
     """
 
     text: str
@@ -68,7 +68,7 @@ def parse_reference(text: str, trusted: bool) -> Reference:
     """
     text = text.strip()
     reference = _parsed(text)
-    if not trusted and reference.kind in ("python", "file", "command", "model"):
+    if not trusted and reference.kind in ("python", "file", "command", "model", "local"):
         raise CheckError(
             "P109",
             f"`{_short(text)}` is only accepted as a literal command-line argument or as `prose.ref(...)` in Python",
@@ -87,6 +87,8 @@ def _parsed(text: str) -> Reference:
             return _python(text, rest)
         if form == "stdlib" and not _NAME.fullmatch(rest):
             raise CheckError("P109", f"`{_short(text)}` does not name a pattern of the library")
+        if form == "local" and not _NAME.fullmatch(rest):
+            raise CheckError("P109", f"`{_short(text)}` does not name a local model", hint="`prose models` lists them")
         if form == "model" and not all(rest.partition("/")):
             raise CheckError("P109", f"`{_short(text)}` does not name a model", hint="write model:PROVIDER/MODEL")
         return Reference(text, _FORMS[form], rest)
@@ -103,7 +105,7 @@ def _parsed(text: str) -> Reference:
 
 _HINT = (
     "a reference is NAME, stdlib:NAME, FILE.prose.md, FILE.prose.md#ENTRY, py:MODULE:FUNCTION, "
-    "model:PROVIDER/MODEL or cmd:COMMAND LINE"
+    "model:PROVIDER/MODEL, local:NAME or cmd:COMMAND LINE"
 )
 
 

@@ -35,9 +35,10 @@ class Described:
 class Contract:
     """The work. `schema` is that of the answer, None where it is a text; `notes` are headings with their texts.
 
-    `defaults` stand in for inputs that a call leaves out. `role` is an instruction that replaces all description, as an
-    agent's prompt does; `data` what is said of the inputs' blocks, where that is not what is said to all. `unwrap` is
-    the key of an answer that is an object only because JSON answers are.
+    `defaults` stand in for inputs that a call leaves out. `role` is an instruction that replaces all description, as
+    an agent's prompt does; `data` what is said of the inputs' blocks, where that is not what is said to all.
+    `examples` are inputs with the answers they should have. `unwrap` is the key of an answer that is an object only
+    because JSON answers are.
     """
 
     name: str
@@ -50,6 +51,12 @@ class Contract:
     role: str | None = None
     data: str | None = None
     unwrap: str | None = None
+    examples: tuple[tuple[Mapping[str, Value], str], ...] = ()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it says nothing but that the answer is a text."""
+        return self.schema is None and self.role is None and not (self.about or self.takes or self.gives or self.notes)
 
 
 def of_entry(document: Document, entry: Entry) -> Contract:

@@ -69,6 +69,10 @@ class Keys:
             self._redactor = (known, Redactor.from_environment(self.environ, (*self.secrets, *named)))
         return self._redactor[1]
 
+    def is_set(self, name: str) -> bool:
+        """Whether there is a key under a name, in the environment or the keyring."""
+        return self._found(name) is not None
+
     def _found(self, name: str) -> str | None:
         value = self.environ.get(name) or _from_keyring(name)
         if value:

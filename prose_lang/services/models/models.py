@@ -1,4 +1,4 @@
-"""What all model services of an engine share: settings, keys, prices, and the completion that answers them."""
+"""What all model services of an engine share: settings, keys, prices, and the completions that answer them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from prose_lang.diagnostics import RunError
 from prose_lang.services.models.completion import Completion
 from prose_lang.services.models.keys import Keys
+from prose_lang.services.models.local.catalogue import is_local, local_model
 from prose_lang.services.models.settings import ModelSettings
 
 if TYPE_CHECKING:
@@ -20,7 +21,8 @@ NO_LIVE_CALLS = "PROSE_NO_LIVE_CALLS"
 
 
 class Models:
-    """The models of an engine. With no `completion` given requests go through litellm, imported with the first one.
+    """The models of an engine. With no `completion` given requests go through litellm, imported with the first one, and
+    those for `local/NAME` to a model in this process.
 
     With `live` off, or `PROSE_NO_LIVE_CALLS` set, no request leaves: each is refused (P410), unless a cassette answers
     it (`replayed`: all are), or the completion says of itself, by a false attribute `live`, that it sends nothing.
@@ -45,12 +47,20 @@ class Models:
         self._completion = completion
         self._tariffs: Tariffs | None = None
         self._own: Any = None
+        self._local: Completion | None = None
 
     def completion_of(self, model: str) -> Completion:
         """Where requests for a model go. Raises RunError P410 where none may leave."""
-        self._check_live(model)
+        if not is_local(model):  # what runs in this process sends nothing
+            self._check_live(model)
         if self._completion is not None:
             return self._completion
+        if is_local(model):
+            if self._local is None:
+                from prose_lang.services.models.local.completion import LocalCompletion
+
+                self._local = LocalCompletion()
+            return self._local
         if self._own is None:
             from prose_lang.services.models.litellm_completion import LitellmCompletion
 
@@ -69,13 +79,23 @@ class Models:
     def check_key(self, model: str) -> None:
         """Raise RunError P410 if a model's provider is unknown, or there is no key for it.
 
-        A model that another completion or a cassette answers for needs none. Where no request may leave, that is told
-        instead.
+        A model that another completion or a cassette answers for needs none, and a local one has to be installed. Where
+        no request may leave, that is told instead.
         """
         if self.replayed:
             return
-        self._check_live(model)
-        if self._completion is None:
+        if not is_local(model):
+            self._check_live(model)
+        if self._completion is not None:
+            return
+        if is_local(model):
+            from prose_lang.services.models.local.engine import check_engine
+            from prose_lang.services.models.local.store import Store
+
+            found = local_model(model)
+            check_engine()
+            Store().check(found)
+        else:
             from prose_lang.services.models.litellm_completion import check_provider, missing_keys
 
             check_provider(model)

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from prose_lang.services.models.local.catalogue import is_local, local_model
 from prose_lang.services.models.settings import ModelSettings, Price
 
 _STEP = re.compile(r"input_cost_per_token(?P<suffix>_above_(?P<thousands>\d+)k_tokens)")
@@ -41,6 +42,8 @@ class Tariffs:
         return found
 
     def _looked_up(self, model: str) -> Tariff:
+        if is_local(model):  # known to be free, which is another thing than unknown
+            return Tariff(self.settings.prices.get(model, Price(0, 0)), local_model(model).most_out)
         entry = table_entry(model)
         most = entry.get("max_output_tokens") or entry.get("max_tokens")
         price = self.settings.prices.get(model)
@@ -84,6 +87,13 @@ def table_entry(model: str) -> Mapping[str, Any]:
         if str(found.get("litellm_provider", "")).partition("-")[0] != provider:
             return {}
     return found if isinstance(found, Mapping) else {}
+
+
+def table_providers() -> frozenset[str]:
+    """The providers that litellm's table knows."""
+    entries = _table().values()
+    found = (entry.get("litellm_provider") for entry in entries if isinstance(entry, Mapping))
+    return frozenset(name for name in found if isinstance(name, str))
 
 
 @functools.cache

@@ -1,6 +1,7 @@
 """The one template by which contracts and inputs become messages. Its text is the version: see `VERSION`.
 
     system   what the work is, what it takes and gives, how the answer is to look
+    …        the contract's examples, if it has any: inputs as below, and the answer to them
     user     the call's own instruction, then the inputs, each in a block
 
 A service sees its bindings, its own contract, and the `prompt` and `context` of its call; nothing else of a run can get
@@ -50,7 +51,10 @@ def messages(
     given = {**inputs, **({} if context is None else {"context": context})}
     system = _system(contract, bool(given))
     user = _user(instruction, given)
-    return tuple(Message(role, text) for role, text in (("system", system), ("user", user)) if text)
+    shown = [
+        pair for asked, answer in contract.examples for pair in (("user", _user(None, asked)), ("assistant", answer))
+    ]
+    return tuple(Message(role, text) for role, text in (("system", system), *shown, ("user", user)) if text)
 
 
 def correction(problem: str) -> str:

@@ -26,6 +26,8 @@ from prose_lang.values import TooLarge, Value
 BOUNDED_OUTPUT = 4096
 #: What is reckoned with where no limit is set and the request is not bounded.
 EXPECTED_OUTPUT = 16_384
+#: Characters of an unusable answer that are sent back when it is asked for again.
+_QUOTED = 20_000
 
 
 _OPEN = Signature(open=True, positional=False)
@@ -43,7 +45,8 @@ class ModelService:
     """A service that a model does.
 
     `contract` is None where the call is the contract. `model` is what it is bound to, `tier` what its entry's Runtime
-    asks for; `parameters` are set for this service.
+    asks for; `parameters` are set for this service. `usual` is the contract of calls that ask for a text and say
+    nothing else, for a model that has to be told one.
     """
 
     name: str
@@ -54,6 +57,7 @@ class ModelService:
     tier: str | None = None
     parameters: dict[str, Any] = attrs.field(factory=dict)
     max_concurrency: int | None = None
+    usual: Contract | None = None
 
     composite = False
     metered = True
@@ -74,6 +78,8 @@ class ModelService:
     def asked(self, effect: Effect) -> Asked:
         """The request of the next attempt of a call. Raises RunError P410 where no model can be chosen."""
         contract = self.contract or of_call(self.name, effect)
+        if self.usual is not None and contract.is_open:
+            contract = attrs.evolve(self.usual, name=contract.name)
         settings = self.models.settings
         modifiers = effect.modifiers
         model = choose(settings, self.name, call=modifiers.model, entry=self.tier, binding=self.model)
@@ -115,16 +121,18 @@ class ModelService:
         """One request. Raises P404 for an answer that breaks the contract, P407 for one that was cut off."""
         asked = effect.ready or self.asked(effect)
         effect.ready = None
-        effect.usage = Usage(cost=None)  # if it is cut off now, nobody knows what it cost
-        effect.model = asked.request.model
+        model = asked.request.model
+        price = self.models.tariff(model).price
+        # If it is cut off now, nobody knows what it cost, unless it costs nothing.
+        effect.usage = Usage(cost=0.0 if price is not None and price.is_free else None)
+        effect.model = model
         try:
-            completion = effect.completion or self.models.completion_of(asked.request.model)
+            completion = effect.completion or self.models.completion_of(model)
             reply = await completion.complete(asked.request, self.models.settings.seconds)
         except RunError as error:
             if error.uncharged or error.code in ("P409", "P410"):
                 effect.usage = None
             raise
-        price = self.models.tariff(asked.request.model).price
         tokens_in, tokens_out = reply.tokens_in or 0, reply.tokens_out or 0
         known = price is not None and reply.tokens_in is not None
         effect.usage = Usage(0, tokens_in, tokens_out, price.cost(tokens_in, tokens_out) if known and price else None)
@@ -146,7 +154,7 @@ class ModelService:
             fault = self._error("P404", f"`{self.name}` broke its contract: {error}", text)
             # A judge is asked once more (L30.5), other services as often as the handlers say.
             fault.correctable = effect.kind != "ask" or not effect.memo
-            effect.memo = (*(effect.memo or ()), (text or "", str(error)))
+            effect.memo = (*(effect.memo or ()), (_quoted(text or ""), str(error)))
             raise fault from None
         return value[contract.unwrap] if contract.unwrap is not None else value
 
@@ -161,5 +169,9 @@ class ModelService:
         """This model for an entry: what it is bound to stays, the contract is the entry's."""
         return attrs.evolve(self, name=name, contract=contract, signature=signature, tier=tier)
 
-    def __hash__(self) -> int:
-        return id(self)
+
+def _quoted(text: str) -> str:
+    """An unusable answer as it is sent back; providers refuse a message without text."""
+    if not text.strip():
+        return "(nothing)"
+    return text if len(text) <= _QUOTED else f"{text[:_QUOTED]} …"

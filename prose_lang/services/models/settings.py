@@ -26,6 +26,11 @@ class Price:
     output: float
     steps: tuple[tuple[int, float, float], ...] = ()
 
+    @property
+    def is_free(self) -> bool:
+        """Whether it is nothing, however many tokens there are."""
+        return not any((self.input, self.output, *(price for step in self.steps for price in step[1:])))
+
     def cost(self, tokens_in: int, tokens_out: int) -> float:
         """Dollars for so many tokens of one request."""
         per_in, per_out = self.input, self.output
