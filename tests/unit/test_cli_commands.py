@@ -94,7 +94,7 @@ def test_every_command_has_help_with_an_example_and_the_description_of_the_table
     result = prose(name, "--help")
     assert result.exit_code == 0
     assert "\n    $ prose " in result.stdout or "| prose " in result.stdout
-    module = __import__(f"prose_lang.cli.{name}", fromlist=["command"])
+    module = __import__(f"prose_lang.cli.{name.replace('-', '_')}", fromlist=["command"])
     assert module.command.get_short_help_str(limit=200) == COMMANDS[name]
 
 
