@@ -60,6 +60,7 @@ def install(ctx: click.Context, name: str, file: Path | None) -> int:
       prose models install smollm2
       prose run refine refiner=local:smollm2 evaluator=readability task_brief=@memo.txt
     """
+    from prose_lang.diagnostics import RunError
     from prose_lang.services.models.local.catalogue import local_model
     from prose_lang.services.models.local.engine import check_engine
     from prose_lang.services.models.local.fetching import install as fetch
@@ -70,9 +71,11 @@ def install(ctx: click.Context, name: str, file: Path | None) -> int:
     model, store = local_model(name.removeprefix("local:")), Store()
     check_engine()
     if store.has(model):
-        store.checked(model)
-        terminal.say(f"{model.name} is installed: {store.path(model)}")
-        return 0
+        try:
+            terminal.say(f"{model.name} is installed: {store.checked(model)}")
+            return 0
+        except RunError as error:
+            terminal.say(f"{error.message}; it is installed again")
     if file is not None:
         path = install_file(model, file, store)
     else:

@@ -36,12 +36,17 @@ class LocalCompletion:
         answer = _Answer()
         try:
             async with asyncio.timeout(None) as allowed:
+                begun = False
 
                 def begin() -> None:
                     if not answer.unwanted:
                         allowed.reschedule(loop.time() + seconds)
 
                 def work() -> None:
+                    nonlocal begun
+                    begun = True
+                    if answer.unwanted:
+                        return
                     chat = one.chat()
                     loop.call_soon_threadsafe(begin)
                     if not answer.unwanted:
@@ -51,8 +56,11 @@ class LocalCompletion:
                 try:
                     await asyncio.shield(job)
                 except asyncio.CancelledError:
-                    answer.unwanted = True
-                    await _at_rest(job)
+                    answer.unwanted = True  # before anything else: the thread may begin at this moment
+                    if begun:
+                        await _at_rest(job)
+                    else:
+                        job.cancel()
                     raise
         except TimeoutError:
             raise ServiceError("P408", f"`{request.model}` did not answer within {seconds:g} s") from None
