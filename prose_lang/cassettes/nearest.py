@@ -17,7 +17,7 @@ _WIDTH = 160
 
 
 def nearest_take(service: str, request: dict[str, Any], takes: Iterable[Take], part: str = "") -> Take | None:
-    """The most similar take of the same service, of any if it has none; of equally similar ones that of the same part."""
+    """The most similar take: of the same service, of any if it has none; of equal ones that of the same part."""
     from difflib import SequenceMatcher
 
     found = list(takes)
