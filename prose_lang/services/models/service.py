@@ -26,6 +26,8 @@ from prose_lang.values import TooLarge, Value
 BOUNDED_OUTPUT = 4096
 #: What is reckoned with where no limit is set and the request is not bounded.
 EXPECTED_OUTPUT = 16_384
+#: Characters of an unusable answer that are sent back when it is asked for again.
+_QUOTED = 20_000
 
 
 _OPEN = Signature(open=True, positional=False)
@@ -146,7 +148,7 @@ class ModelService:
             fault = self._error("P404", f"`{self.name}` broke its contract: {error}", text)
             # A judge is asked once more (L30.5), other services as often as the handlers say.
             fault.correctable = effect.kind != "ask" or not effect.memo
-            effect.memo = (*(effect.memo or ()), (text or "", str(error)))
+            effect.memo = (*(effect.memo or ()), (_quoted(text or ""), str(error)))
             raise fault from None
         return value[contract.unwrap] if contract.unwrap is not None else value
 
@@ -161,5 +163,9 @@ class ModelService:
         """This model for an entry: what it is bound to stays, the contract is the entry's."""
         return attrs.evolve(self, name=name, contract=contract, signature=signature, tier=tier)
 
-    def __hash__(self) -> int:
-        return id(self)
+
+def _quoted(text: str) -> str:
+    """An unusable answer as it is sent back; providers refuse a message without text."""
+    if not text.strip():
+        return "(nothing)"
+    return text if len(text) <= _QUOTED else f"{text[:_QUOTED]} …"
