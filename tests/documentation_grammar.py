@@ -111,7 +111,7 @@ class Maker:
         if kind == "all":
             before = self.bare
             for index, one in enumerate(parts):
-                self.bare = before and not (parts[0] == '"record"' and index == 1)
+                self.bare = before and not (parts[0] in ('"record"', '"append"') and index == 1)
                 self.make(one)
             self.bare = before
         elif kind == "any":

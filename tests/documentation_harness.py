@@ -16,7 +16,8 @@ What a page may hold, and what is done with it (the readers' version of this sta
     ```console        commands after `$ `, run by bash in a folder of the page's own, with all they print; `…` stands
                       for any part of a line, alone on a line for any lines. Only a command that `$ echo $?` follows
                       may fail
-    ```python         run in the same folder; what it prints stands behind `print(…)` after `# `, or in lines `#> …`
+    ```python         run in the same folder; what it prints stands behind `print(…)` after `# `, or in lines `#> …`;
+                      one that begins with `>>> ` is a doctest by itself
     ```json, toml     must be such
     ```ebnf           a grammar (documentation_grammar.py)
 

@@ -8,6 +8,7 @@ Read the difference before you commit it, and put `…` for what differs from ru
 from __future__ import annotations
 
 import contextlib
+import doctest
 import io
 import os
 import re
@@ -84,6 +85,9 @@ class Folder:
 
     def python_faults(self, fence: Fence) -> Iterator[str]:
         """What is wrong with a Python block: it fails, or prints something else."""
+        if fence.text.startswith(">>> "):
+            yield from self.doctest_faults(fence)
+            return
         wanted = re.findall(r"(?:^\s*print\(.*\)\s+# |^\s*#> ?)(.*)$", fence.text, re.MULTILINE)
         code = compile("\n" * fence.line + fence.text, str(fence.page), "exec", dont_inherit=True)
         printed = io.StringIO()
@@ -95,6 +99,15 @@ class Folder:
         found = printed.getvalue()
         if not _matches("".join(f"{line}\n" for line in wanted), found):
             yield f"it printed:\n{found}"
+
+    def doctest_faults(self, fence: Fence) -> Iterator[str]:
+        """The same of a block of lines after `>>> `, which is an example of its own."""
+        told: list[str] = []
+        examples = doctest.DocTestParser().get_doctest(fence.text, {}, fence.id, str(fence.page), fence.line)
+        with contextlib.chdir(self.path), _own_modules(self.path):
+            doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(examples, out=told.append)
+        if told:
+            yield "".join(told)
 
 
 @contextlib.contextmanager

@@ -59,7 +59,7 @@ class Attempt:
         return self.error is not None
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)  # a run can be large, and asyncio writes out the result of a task that ends
 class ModuleRun:
     """A finished run of a module: its prediction, its attempts, and the whole outcome with its trace.
 
@@ -71,6 +71,9 @@ class ModuleRun:
     attempts: tuple[Attempt, ...]
     best: Attempt | None = None
     outcome: Outcome | None = None
+
+    def __repr__(self) -> str:
+        return f"<ModuleRun of {len(self.attempts)} attempts>"
 
     @property
     def feedback_history(self) -> tuple[str, ...]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import numbers
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -15,7 +13,7 @@ from prose_lang.modules.attempts import Attempt, ModuleRun, failure_of
 from prose_lang.modules.calling import SAMPLE, missing_names, perform, taken, with_inputs
 from prose_lang.modules.errors import AttemptsError, refused
 from prose_lang.modules.module import Module, engine_for, library, named, part
-from prose_lang.modules.scores import Scorer, names_read, positional_names
+from prose_lang.modules.scores import Scorer, finite, names_read, positional_names
 from prose_lang.runtime.effects import Effect, Service
 from prose_lang.semantics.signature import Parameter, Signature
 from prose_lang.services import FunctionService
@@ -288,9 +286,10 @@ def _only_name(service: Service, usual: str) -> str:
 
 
 def _weight(weight: Any) -> float:
-    if isinstance(weight, bool) or not isinstance(weight, numbers.Real) or not math.isfinite(weight) or weight < 0:
-        raise refused(f"a weight is a number from 0, not {weight!r}")
-    return float(weight)
+    plain = finite(weight)
+    if plain is None or plain < 0:
+        raise refused(f"a weight is a number from 0, not {weight!r:.40}")
+    return plain
 
 
 # --- what the patterns' values mean ----------------------------------------------------------------------------------

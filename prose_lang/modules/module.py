@@ -241,6 +241,10 @@ class Module(ABC):
         """The outcome of the run that ended last, with its trace; None before, and for a run inside another."""
         return self._history.outcome
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(f"the module `{self.name}` holds functions and an engine, and cannot be pickled or copied; "
+                        "make it anew where it is to run")  # fmt: skip
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}({', '.join(self.signature.names)})>"
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import numbers
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +11,7 @@ from prose_lang.modules.attempts import Attempt, ModuleRun, failure_of
 from prose_lang.modules.calling import SAMPLE, Task, optional, perform, taken, with_inputs
 from prose_lang.modules.errors import IdenticalSamplesWarning, refused
 from prose_lang.modules.module import Module, engine_for, library, named, part
-from prose_lang.modules.scores import names_read, scorer_for
+from prose_lang.modules.scores import finite, names_read, scorer_for
 from prose_lang.modules.templates import DEFAULT_TEMPLATE, NO_FEEDBACK, FeedbackWriter, Template
 from prose_lang.runtime.effects import Effect, Service
 from prose_lang.semantics.signature import Parameter, Signature
@@ -261,6 +259,7 @@ def checked_threshold(value: Any) -> float | None:
     """A finite number, or None. Raises CheckError P211."""
     if value is None:
         return None
-    if not isinstance(value, numbers.Real) or not math.isfinite(value):
-        raise refused(f"`threshold` is a finite number, not {value!r}")
-    return float(value)
+    plain = finite(int(value) if isinstance(value, bool) else value)
+    if plain is None:
+        raise refused(f"`threshold` is a finite number, not {value!r:.40}")
+    return plain

@@ -21,7 +21,8 @@ async def run_rows(
 ) -> list[Any]:
     """The predictions of a module for rows of inputs; see `Module.map`.
 
-    Rows are taken from their source as they are begun, so that it may be a generator of any length.
+    Rows are taken from their source as they are begun, so that it may be a generator of any length. An error of the
+    source, or of `progress`, is raised as it is, and the rows under way are cancelled.
     """
     if isinstance(concurrency, bool) or not isinstance(concurrency, int) or concurrency < 1:
         raise refused(f"`concurrency` is a whole number from 1, not {concurrency!r}")
@@ -42,9 +43,12 @@ async def run_rows(
             failed += isinstance(found, ProseError)
             tell(done, total, failed)
 
-    async with asyncio.TaskGroup() as group:
-        for _ in range(min(concurrency, total) if total is not None else concurrency):
-            group.create_task(work())
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(concurrency, total) if total is not None else concurrency):
+                group.create_task(work())
+    except BaseExceptionGroup as failures:
+        raise failures.exceptions[0] from None
     return results
 
 

@@ -108,6 +108,21 @@ def not_a_score(name: str, found: Any) -> ServiceError:
     )
 
 
+def finite(number: Any) -> float | None:
+    """A real number as one that can be computed with; None for anything else, truth values included.
+
+    >>> finite(1), finite(10**400), finite(True), finite("1")
+    (1.0, None, None, None)
+    """
+    if isinstance(number, bool) or not isinstance(number, numbers.Real):
+        return None
+    try:
+        plain = float(number)
+    except OverflowError:
+        return None
+    return plain if math.isfinite(plain) else None
+
+
 def pair_of_names(service: Service, usual: tuple[str, str], what: str) -> tuple[str, str]:
     """The two inputs of a service that are told about by position: what a function calls them is its own business.
 
@@ -117,9 +132,11 @@ def pair_of_names(service: Service, usual: tuple[str, str], what: str) -> tuple[
         names = positional_names(service.function)
         if names is None:
             return usual
-        if len(names) < 2:
+        if len(names) < 2 and all(service.signature.parameter(name) is not None for name in usual):
+            return usual  # it takes them by name only
+        if len(names) < 2 or any(one.required and one.name not in names[:2] for one in service.signature.parameters):
             raise CheckError("P211", f"{what} takes {usual[0]} and {usual[1]}; `{service.name}` takes "
-                                     f"{', '.join(names) or 'nothing'}")  # fmt: skip
+                                     f"{', '.join(service.signature.names) or 'nothing'}")  # fmt: skip
         return names[0], names[1]
     if service.signature.open or all(service.signature.parameter(name) is not None for name in usual):
         return usual

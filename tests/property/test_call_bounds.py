@@ -18,8 +18,11 @@ import prose_lang as prose
 from prose_lang.diagnostics import ProseError
 from prose_lang.report.bounds import Bound, CallBounds, call_bounds
 from prose_lang.report.quantities import ZERO
+from prose_lang.resources import library_folder, library_names
 from prose_lang.services import Script, scripted_services
+from prose_lang.testing import Scenario, collect, run_scenario
 from prose_lang.testing.clock import run_virtual
+from prose_lang.testing.giving import given_names, subject_of
 
 #: What is given for the inputs and config keys of generated programs.
 GIVEN = {"start": 3, "topic": "moss", "mode": "deep"}
@@ -128,3 +131,31 @@ def test_cases_of_the_corpus_stay_within(case: Case) -> None:
     values |= {name: value for name, value in data.get("bind", {}).items() if isinstance(value, list)}
     values |= {name: int(value) for name, value in data.get("texts", {}).items() if value.isdigit()}
     assert outside(bounds, outcome, values) == []
+
+
+# --- the library -----------------------------------------------------------------------------------------------------
+
+SCENARIOS = [
+    pytest.param(scenario, id=f"{name}: {scenario.name}")
+    for name in library_names()
+    for scenario in collect(library_folder() / f"{name}.test.prose.md").scenarios
+]
+
+
+@pytest.fixture(scope="module")
+def engine() -> prose.Engine:
+    return prose.Engine()
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_scenarios_of_the_library_stay_within(scenario: Scenario, engine: prose.Engine) -> None:
+    subject = subject_of(scenario.document, engine)
+    bounds = call_bounds(engine, subject)
+    given = given_names(scenario, subject.entry, engine, scripted_services(scenario.replies))
+    outcome = run_scenario(scenario, engine).outcome
+    assert outcome is not None
+    values = {**bounds.defaults, **{name: item.value for name, item in given.items() if item.value is not None}}
+    if outcome.status == "invalid":
+        assert outcome.trace.calls == ()
+    else:
+        assert outside(bounds, outcome, values) == []

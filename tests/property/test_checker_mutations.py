@@ -53,7 +53,7 @@ def test_slips_are_told_of_at_their_lines(capsys: pytest.CaptureFixture[str]) ->
         found, unseen = missed(program)
         counts += found
         lost.update(mutation.kind for mutation in unseen)
-        misses += [f"{Path(program).parent.name}:{one.line}: {one.kind} {one.what}" for one in unseen]
+        misses += [f"{Path(program).parent.name or program}:{one.line}: {one.kind} {one.what}" for one in unseen]
     total = counts.total()
     lines = [f"{kind}: {counts[kind] - lost[kind]} of {counts[kind]}" for kind in sorted(counts)]
     summary = f"{total - len(misses)} of {total} mutations told of ({(total - len(misses)) / total:.2%})"

@@ -22,6 +22,7 @@ from prose_lang.report.flow import Flow, first_steps
 from prose_lang.report.flow_builder import flow_of
 from prose_lang.report.mermaid import to_mermaid
 from prose_lang.report.svg import to_svg
+from prose_lang.resources import library_names
 from prose_lang.services import Script, scripted_services
 from prose_lang.syntax import nodes as n
 from prose_lang.syntax.visiting import walk
@@ -108,7 +109,7 @@ def test_programs_of_the_corpus(case: Case) -> None:
         drawn(engine, pattern)
 
 
-@pytest.mark.parametrize("name", ["refine", "ensemble-synthesizer"])
+@pytest.mark.parametrize("name", library_names())
 def test_the_library(name: str) -> None:
     engine = prose.Engine()
     drawn(engine, engine.load(name))

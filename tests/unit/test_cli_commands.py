@@ -122,6 +122,7 @@ def test_list_names_every_pattern_of_the_library() -> None:
     assert [item["name"] for item in listed] == [line.split()[0] for line in lines if line.startswith("  ")]
     assert sorted(item["name"] for item in listed) == library_names()
     groups: dict[str, list[str]] = {}
+    group = ""
     for line in lines:
         if line.startswith("  "):
             groups[group].append(line.split()[0])

@@ -1,4 +1,4 @@
-"""The library's `race` and what its losers still have to do: a `finally` of theirs runs, is awaited, and changes nothing."""
+"""The library's `race` and its losers: a `finally` of theirs that makes a call runs, is awaited, changes nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ try:
 
 
 def raced(*, catch: str = "", tidy_fails: bool = False) -> tuple[Any, list[tuple[str, float]], float]:
-    """A race of a pattern with a `finally` against a function that takes 2 s: the outcome, the log, and when it ended."""
+    """A pattern with a `finally` against a function that takes 2 s: the outcome, the log, and when the race ended."""
     log: list[tuple[str, float]] = []
 
     def told(what: str) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import os
+import pickle
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,7 @@ import pytest
 import prose_lang as prose
 from prose_lang.modules import (
     AttemptsError,
+    IdenticalSamplesWarning,
     Module,
     best_of_n,
     ensemble,
@@ -381,3 +385,34 @@ def test_importing_prose_lang_loads_no_module() -> None:
            "print('prose_lang.modules' in sys.modules, 'cattrs' in sys.modules, 'rich' in sys.modules)"  # fmt: skip
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.split() == ["False", "True", "False", "False"]
+
+
+@pytest.mark.parametrize("copier", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_a_module_says_that_it_cannot_be_pickled_or_copied(copier: Callable[[Any], Any]) -> None:
+    with pytest.raises(TypeError, match=r"the module `refine\(len\)` holds functions"):
+        copier(refine(len, n=1))
+
+
+def test_threads_may_share_a_module() -> None:
+    async def answer(number: int, feedback: str) -> int:
+        return number if feedback == "No feedback yet." else number + 100
+
+    made = refine(answer, n=2, reward_fn=lambda prediction, inputs: prediction >= 100)
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(lambda number: made(number=number), range(24))) == list(range(100, 124))
+    assert len(made.attempts(all=True)) == 48
+
+
+def test_what_callers_and_functions_do_with_values_changes_no_attempt() -> None:
+    def spoil(prediction: list[int], inputs: dict[str, Any]) -> int:
+        prediction.append(9)
+        inputs["number"] = 7
+        return 0
+
+    async def answer(number: int) -> list[int]:
+        return [number]
+
+    made = refine(answer, n=2, reward_fn=spoil)
+    with pytest.warns(IdenticalSamplesWarning):
+        made(number=1).append(5)
+    assert [attempt.prediction for attempt in made.attempts()] == [[1], [1]]

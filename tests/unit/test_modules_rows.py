@@ -149,3 +149,30 @@ def test_inside_a_running_loop_the_error_names_what_to_await() -> None:
 
     with pytest.raises(RuntimeError, match="await `amap`"):
         asyncio.run(main())
+
+
+def test_an_error_of_the_source_of_rows_is_raised_as_it_is_and_the_rows_under_way_are_cancelled() -> None:
+    ended: list[str] = []
+
+    async def slow(number: int) -> int:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append("cancelled")
+        return number
+
+    def rows() -> Iterator[dict[str, Any]]:
+        yield {"number": 1}
+        raise OSError("the file is gone")
+
+    with pytest.raises(OSError, match="the file is gone"):
+        run_virtual(refine(slow, n=1).amap(rows(), concurrency=2))
+    assert ended in ([], ["cancelled"])  # the first row may not have begun by then
+
+
+def test_an_error_of_progress_is_raised_as_it_is() -> None:
+    def tell(done: int, total: int | None, failed: int) -> None:
+        raise RuntimeError("no bar")
+
+    with pytest.raises(RuntimeError, match="no bar"):
+        run_virtual(refine(double, n=1).amap([{"number": 1}], progress=tell))

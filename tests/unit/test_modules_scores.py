@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import prose_lang as prose
-from prose_lang.modules import AttemptsError, as_reward_fn, best_by_metric, best_of_n, ensemble, refine
+from prose_lang.modules import AttemptsError, as_reward_fn, best_by_metric, best_of_n, ensemble, refine, weighted_vote
 
 
 class Float32:
@@ -269,3 +269,22 @@ def test_an_asynchronous_metric() -> None:
 def test_a_metric_is_a_function() -> None:
     with pytest.raises(prose.CheckError, match="a metric must be a function, not str"):
         as_reward_fn("exact")  # type: ignore[arg-type]
+
+
+def test_a_reward_function_may_take_its_inputs_by_name_only() -> None:
+    def reward(*, inputs: dict[str, Any], prediction: str) -> bool:
+        return prediction == "x" and inputs == {"question": "?"}
+
+    assert refine(answer, n=1, reward_fn=reward)(question="?") == "x"
+
+
+def test_a_third_input_without_a_default_is_refused() -> None:
+    with pytest.raises(prose.CheckError, match="takes prediction and inputs; `<lambda>` takes p, i, trace"):
+        refine(answer, reward_fn=lambda p, i, trace: 1)
+    assert refine(answer, reward_fn=lambda p, i, trace=None: 1)(question="?") == "x"
+
+
+@pytest.mark.parametrize("made", [lambda: refine(answer, threshold=10**400), lambda: weighted_vote([10**400])])
+def test_a_number_too_large_to_compute_with_is_refused(made: Any) -> None:
+    with pytest.raises(prose.CheckError, match=r"not 1000000"):
+        made()

@@ -336,8 +336,8 @@ def test_coverage_is_that_of_scenarios_and_of_the_fixture(scenarios: pytest.Pyte
             "pick.prose.md            4       1         2       1      67%  16",
             "    `n > 3` (line 14): never false",
             "shout.prose.md           2       0         0       0     100%",
-            "stdlib:refine           11       1         2       1      85%  69",
-            "    `score meets threshold` (line 66): never false",
+            "stdlib:refine           11       1         2       1      85%  70",
+            "    `score meets threshold` (line 67): never false",
             "all                     17       2         4       2      81%",
         ]
     )

@@ -88,7 +88,7 @@ FAILING = GIVEN.replace("[hello there, good day]", "[{raises: {name: no-ink, mes
         ("calls_count: 2", "calls_count: 1\nerror: {code: P406, message: out of ink}"),
         ("error: P404", "error: P406"),
         ("error: other-name", "error: no-ink"),
-        ("error: {code: P404, line: 1}", "error: {code: P406, line: 53}"),
+        ("error: {code: P404, line: 1}", "error: {code: P406, line: 54}"),
         ("error: null", "error: {code: P406, message: out of ink}"),
         ("value: 1\nerror: P406", "error: P406"),
         ("status: ok", "status: failed"),

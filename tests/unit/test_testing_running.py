@@ -575,7 +575,7 @@ def test_subjects(folder: Path, subject: str, value: str) -> None:
 @pytest.mark.parametrize(
     ("subject", "message", "hint"),
     [
-        ("plian", "the subject `plian` is not found", "did you mean `plain`?"),
+        ("plian", "the subject `plian` is not found", "did you mean `plain` or `pipeline`?"),
         ("plain#prat", "`plain` has no entry `prat`", "did you mean `part`?"),
         ("../plain", "`../plain` leads outside of the folder that `x.test.prose.md` may use", None),
         ("/etc/passwd", "`/etc/passwd` leads outside of the folder that `x.test.prose.md` may use", None),

@@ -1,5 +1,4 @@
-"""Services that need no model: `plain` rewrites English by rules, `readability` scores the rewriting, and `person` stops
-a run where somebody has to answer.
+"""Services that need no model: `plain` rewrites English by rules, `readability` scores it, `person` waits for somebody.
 
 The first two are there so that the `refine` pattern, and a newcomer's first run, do something real without a key or a
 network. They are rules, not understanding: see their own docstrings for what that excludes. Importing this package
