@@ -98,7 +98,10 @@ def test_what_is_asked_again_is_asked_again_in_a_replay_and_its_pauses_take_no_t
 
 
 def test_equal_requests_are_answered_in_the_order_in_which_they_were_made(file: Path) -> None:
-    body = 'let all = parallel for i in [1, 2, 3]:\n  call ask\n    q: "?"\nlet last = call ask\n  q: "?"\nreturn [all, last]'
+    body = (
+        'let all = parallel for i in [1, 2, 3]:\n  call ask\n    q: "?"\n'
+        'let last = call ask\n  q: "?"\nreturn [all, last]'
+    )
     service = prose.model_service("ask", model="openai/x")
     # The first of three that are asked at the same time is answered last.
     waits = iter((0.3, 0.2, 0.1, 0.0))
@@ -186,7 +189,10 @@ def test_functions_and_their_errors_are_recorded_and_not_called_again(file: Path
             raise ArithmeticError(f"{n} is odd")
         return n / 2
 
-    body = "let all = []\nfor n in [4, 3]:\n  try:\n    let half = call halve(n)\n    append half to all\n  catch as e:\n    append e to all\nreturn all"
+    body = (
+        "let all = []\nfor n in [4, 3]:\n  try:\n    let half = call halve(n)\n    append half to all\n"
+        "  catch as e:\n    append e to all\nreturn all"
+    )
     first = run(Engine(services=[halve], cassette=Cassette(file, "record")), body)
     second = run(Engine(services=[halve], cassette=Cassette(file)), body)
     assert first.value == second.value
@@ -299,7 +305,8 @@ def test_no_secret_gets_into_the_file(file: Path, monkeypatch: pytest.MonkeyPatc
     ("text", "code", "message", "line"),
     [
         (None, "P103", "there is no cassette `{}`", None),
-        ('{"cassette": 7}\n', "P501", "this line is not to be used: it is of version 7, and this program reads version 1", 1),
+        ('{"cassette": 7}\n', "P501",
+         "this line is not to be used: it is of version 7, and this program reads version 1", 1),
         ("\nnot JSON\n", "P501", "this line is not to be used: it is not JSON", 2),
         ("[1]\n", "P501", "this line is not to be used: it is no take of a cassette", 1),
         ('{"cassette": 1, "recording": "r", "part": "", "number": 1, "address": "", "service": 3}', "P501",
