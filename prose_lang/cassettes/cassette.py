@@ -171,7 +171,7 @@ class Part:
             if used < len(found):
                 self._used[key] = used + 1
                 return found[used]
-        return Missing(used, None if found else nearest_take(service, request, takes.all()))
+        return Missing(used, None if found else nearest_take(service, request, takes.all(), self.name))
 
 
 @attrs.frozen

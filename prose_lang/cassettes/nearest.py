@@ -16,16 +16,16 @@ _SHOWN = 24
 _WIDTH = 160
 
 
-def nearest_take(service: str, request: dict[str, Any], takes: Iterable[Take]) -> Take | None:
-    """The most similar take of the same service; of any service if it has none."""
+def nearest_take(service: str, request: dict[str, Any], takes: Iterable[Take], part: str = "") -> Take | None:
+    """The most similar take: of the same service, of any if it has none; of equal ones that of the same part."""
     from difflib import SequenceMatcher
 
     found = list(takes)
-    same = [take for take in found if take.service == service] or found
+    same = sorted([take for take in found if take.service == service] or found, key=lambda take: take.part == part)
     matcher = SequenceMatcher(autojunk=False)
     matcher.set_seq2("\n".join(_lines(service, request))[:_COMPARED].split())
     best, best_ratio = None, -1.0
-    for take in same[-_LOOKED_AT:]:
+    for take in reversed(same[-_LOOKED_AT:]):
         matcher.set_seq1("\n".join(_lines(take.service, take.request))[:_COMPARED].split())
         if matcher.real_quick_ratio() > best_ratio and matcher.quick_ratio() > best_ratio:
             ratio = matcher.ratio()

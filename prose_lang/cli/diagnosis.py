@@ -14,6 +14,7 @@ from prose_lang.cli.options import RUN_SECONDS
 from prose_lang.cli.terminal import Terminal
 from prose_lang.diagnostics.redact import is_secret_name
 from prose_lang.diagnostics.visible import visible
+from prose_lang.services.models.models import NO_LIVE_CALLS, live_calls_off
 
 #: What the interpreter needs, and what it can do without.
 _NEEDED = ("lark", "attrs", "cattrs", "markdown-it-py", "ruamel.yaml", "click", "rich")
@@ -47,6 +48,7 @@ def diagnosis(terminal: Terminal) -> dict[str, Any]:
             "encoding": terminal.out.encoding,
         },
         "models": _models(terminal),
+        "live_calls": not live_calls_off(terminal.environ),
         "limits": {
             "calls": limits.calls,
             "tokens": limits.tokens,
@@ -76,6 +78,8 @@ def lines(found: Mapping[str, Any]) -> Iterator[str]:
     abilities = f"colour {_yes(terminal['color'])}, live line {_yes(terminal['live'])}"
     yield f"terminal   {', '.join(shown) or 'none'}; {abilities}, {terminal['width']} columns, {terminal['encoding']}"
     yield from _model_lines(found["models"])
+    if not found["live_calls"]:
+        yield f"           no model is asked: {NO_LIVE_CALLS} is set"
     limits = (f"{name.replace('_', ' ')} {_amount(name, value)}" for name, value in found["limits"].items())
     yield f"limits     {', '.join(limits)} (unless set)"
 

@@ -15,11 +15,10 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import attrs
 
-from prose_lang.cassettes import Cassette, Part
 from prose_lang.diagnostics import (
     CheckError,
     Diagnostic,
@@ -63,6 +62,9 @@ from prose_lang.values import ServiceRef, TooLarge, Value, handout
 
 #: What a run is of: a program with its slots bound, or a contract with the service that does its work.
 Runnable: TypeAlias = BoundPattern | ServedContract
+if TYPE_CHECKING:
+    from prose_lang.cassettes import Cassette, Part
+
 #: How many bound patterns and adapted functions an engine keeps.
 _KEPT = 256
 

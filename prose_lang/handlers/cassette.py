@@ -189,16 +189,16 @@ class _TapedCompletion:
     async def complete(self, request: Request, seconds: float) -> Reply:
         taped, effect = self.taped, self.effect
         if taped.part.replays:
-            reply: Reply = await taped.replay(effect, request.as_json(), _reply_of)
-            return reply
+            replayed: Reply = await taped.replay(effect, request.as_json(), _reply_of)
+            return replayed
         service: Any = taped.service
 
         async def ask() -> Reply:
             found: Reply = await service.models.completion_of(request.model).complete(request, seconds)
             return found
 
-        reply = await taped.record(effect, request.as_json(), ask, _as_reply)
-        return reply
+        replied: Reply = await taped.record(effect, request.as_json(), ask, _as_reply)
+        return replied
 
 
 # --- requests and answers as plain data ------------------------------------------------------------------------------

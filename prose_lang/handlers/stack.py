@@ -21,10 +21,8 @@ calls: they pass retry and timeout only, and their own calls pass all.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from prose_lang.cassettes import Part
-from prose_lang.diagnostics.redact import Redactor
 from prose_lang.handlers.again import again
 from prose_lang.handlers.budget import Budget
 from prose_lang.handlers.clock import Clock
@@ -36,6 +34,10 @@ from prose_lang.handlers.timeout import timeout
 from prose_lang.handlers.trace import Recorder
 from prose_lang.runtime.activation import Perform
 from prose_lang.runtime.effects import Effect
+
+if TYPE_CHECKING:
+    from prose_lang.cassettes import Part
+    from prose_lang.diagnostics.redact import Redactor
 
 
 class Performers(NamedTuple):
@@ -51,13 +53,13 @@ def compose(
     clock: Clock,
     seed: str = "",
     part: Part | None = None,
-    redactor: Callable[[], Redactor] = lambda: Redactor([]),
+    redactor: Callable[[], Redactor] | None = None,
 ) -> Performers:
     """The handlers of one run. `seed` is what the jitter of its pauses comes from; `part` that of a cassette, which
-    `redactor` keeps secrets out of."""
+    `redactor` keeps secrets out of: the two come together."""
     limits = limiter.limits
     innermost: Perform = dispatch
-    if part is not None:
+    if part is not None and redactor is not None:
         from prose_lang.handlers.cassette import SkippingClock, recorded
 
         innermost = recorded(dispatch, part, redactor)

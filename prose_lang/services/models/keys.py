@@ -11,10 +11,13 @@ import importlib
 import importlib.util
 import os
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from prose_lang.diagnostics import RunError
-from prose_lang.diagnostics.redact import Redactor
 from prose_lang.services.models.settings import ModelSettings
+
+if TYPE_CHECKING:
+    from prose_lang.diagnostics.redact import Redactor
 
 #: Under this name keys are looked for in the keyring; the user name is that of the variable.
 KEYRING_SERVICE = "prose"
@@ -66,6 +69,8 @@ class Keys:
         named = tuple(value for name in self.settings.key_names if (value := self.environ.get(name)))
         known = (len(self.secrets), named)
         if self._redactor is None or self._redactor[0] != known:
+            from prose_lang.diagnostics.redact import Redactor
+
             self._redactor = (known, Redactor.from_environment(self.environ, (*self.secrets, *named)))
         return self._redactor[1]
 

@@ -20,6 +20,15 @@ if TYPE_CHECKING:
 NO_LIVE_CALLS = "PROSE_NO_LIVE_CALLS"
 
 
+def live_calls_off(environ: Mapping[str, str]) -> bool:
+    """Whether the environment says that no model is asked.
+
+    >>> live_calls_off({"PROSE_NO_LIVE_CALLS": "1"}), live_calls_off({})
+    (True, False)
+    """
+    return environ.get(NO_LIVE_CALLS, "") not in ("", "0")
+
+
 class Models:
     """The models of an engine. With no `completion` given requests go through litellm, imported with the first one, and
     those for `local/NAME` to a model in this process.
@@ -102,7 +111,7 @@ class Models:
             self.keys.key(model, missing_keys)
 
     def _check_live(self, model: str) -> None:
-        by_variable = self.keys.environ.get(NO_LIVE_CALLS, "") not in ("", "0")
+        by_variable = live_calls_off(self.keys.environ)
         if (self.live and not by_variable) or not getattr(self._completion, "live", True):
             return
         how = f"{NO_LIVE_CALLS} is set" if by_variable else "the engine has live=False"
