@@ -198,7 +198,7 @@ def test_a_folder_that_cannot_be_made_is_told(folder: Path) -> None:
          "try again, or fetch the wheel elsewhere"),
         ("ERROR: [Errno 28] No space left on device", "there is no space left", "make room"),
         ("x\nERROR: No matching distribution found for y", "No matching distribution found for y", "fetch the wheel"),
-        ("ERROR: Could not find a version that satisfies y (from versions: none)\nERROR: No matching distribution found",
+        ("ERROR: Could not find a version (from versions: none)\nERROR: No matching distribution found",
          "the package index cannot be reached or does not have it", "try again, or fetch"),
         ("", "pip does not say why", "fetch the wheel"),
     ],
