@@ -94,7 +94,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
 
     SOURCE is a path, - for standard input, stdlib:NAME or the bare NAME of a library pattern. Slots, inputs and
     config keys are given by name. A slot takes a service: a registered, scripted or built-in NAME,
-    model:PROVIDER/MODEL, py:MODULE:FUNCTION, "cmd:COMMAND LINE", FILE.prose.md, FILE.prose.md#ENTRY or
+    model:PROVIDER/MODEL, local:NAME, py:MODULE:FUNCTION, "cmd:COMMAND LINE", FILE.prose.md, FILE.prose.md#ENTRY or
     stdlib:NAME; several are separated by commas. A literal VALUE may be any of these, a text from a file only a name.
 
     A model needs its provider's key in the environment: OPENAI_API_KEY for model:openai/MODEL. `prose show NAME

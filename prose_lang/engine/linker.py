@@ -404,6 +404,7 @@ class Linker:
                 return ModelService(
                     reference.text, self.models, model=f"{PROVIDER}/{found_model.name}", max_concurrency=1,
                     usual=Contract(reference.text, role=found_model.role, examples=found_model.examples),
+                    usual_parameters=found_model.role_parameters,
                 )  # fmt: skip
             case "file":
                 return self._file(reference)

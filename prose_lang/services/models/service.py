@@ -7,6 +7,7 @@ name under which it is called, the bindings it sends, and the fields that the pr
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import attrs
@@ -46,7 +47,7 @@ class ModelService:
 
     `contract` is None where the call is the contract. `model` is what it is bound to, `tier` what its entry's Runtime
     asks for; `parameters` are set for this service. `usual` is the contract of calls that ask for a text and say
-    nothing else, for a model that has to be told one.
+    nothing else, for a model that has to be told one; `usual_parameters` are theirs where nothing else sets them.
     """
 
     name: str
@@ -58,6 +59,7 @@ class ModelService:
     parameters: dict[str, Any] = attrs.field(factory=dict)
     max_concurrency: int | None = None
     usual: Contract | None = None
+    usual_parameters: Mapping[str, Any] = attrs.field(factory=dict)
 
     composite = False
     metered = True
@@ -78,8 +80,9 @@ class ModelService:
     def asked(self, effect: Effect) -> Asked:
         """The request of the next attempt of a call. Raises RunError P410 where no model can be chosen."""
         contract = self.contract or of_call(self.name, effect)
+        usual: Mapping[str, Any] = {}
         if self.usual is not None and contract.is_open:
-            contract = attrs.evolve(self.usual, name=contract.name)
+            contract, usual = attrs.evolve(self.usual, name=contract.name), self.usual_parameters
         settings = self.models.settings
         modifiers = effect.modifiers
         model = choose(settings, self.name, call=modifiers.model, entry=self.tier, binding=self.model)
@@ -92,7 +95,7 @@ class ModelService:
             raise ServiceError("P305", f"an input of `{self.name}` cannot be sent: {error}") from None
         for text, problem in effect.memo or ():
             found += (Message("assistant", text), Message("user", prompt.correction(problem)))
-        parameters = {**settings.parameters.get(model, {}), **self.parameters}
+        parameters = {**usual, **settings.parameters.get(model, {}), **self.parameters}
         return Asked(Request(model, found, parameters, contract.schema), contract)
 
     def reserve(self, effect: Effect, bounded: bool) -> Reservation:

@@ -26,7 +26,8 @@ class LocalModel:
     `download` is the size of the package in bytes. `context` is how many tokens a request and its answer may have
     together, `most_out` how many an answer has unless `max_tokens` says so; `parameters` are those that a request does
     not set. A model of this size does not find out from the name of a slot what its work is: where a call says no more,
-    it is told `role` and shown `examples`.
+    it is told `role` and shown `examples`, with
+    `role_parameters`.
     """
 
     name: str
@@ -41,7 +42,8 @@ class LocalModel:
     most_out: int
     parameters: Mapping[str, Any]
     role: str
-    examples: tuple[tuple[Mapping[str, Any], str], ...] = ()
+    role_parameters: Mapping[str, Any]
+    examples: tuple[tuple[Mapping[str, Any], str], ...]
 
     @property
     def file(self) -> str:
@@ -49,30 +51,49 @@ class LocalModel:
         return f"{self.name}-{self.sha256[:12]}.gguf"
 
 
+# A stretch of ten tokens that came a short while ago is made unlikely to come again.
+_NO_LOOPS = {"dry_multiplier": 0.8, "dry_allowed_length": 10, "dry_penalty_last_n": 128}
+
+# The one with feedback stands first: what stands last is what a small model copies from.
 _REWRITTEN = (
+    (
+        {
+            "task_brief": "Subsequent to the completion of the inspection, the technician will furnish a report to the "
+            "owner.",
+            "current_result": "After the completion of the inspection, a report is sent.",
+            "current_score": 0.3,
+            "improvement_suggestions": ['Put back what was lost: "technician", "owner".'],
+        },
+        "After the inspection, the technician will send the owner a report.",
+    ),
     (
         {"task_brief": "At this point in time we are not in a position to make a decision with regard to the budget."},
         "We cannot decide on the budget now.",
     ),
     (
-        {
-            "task_brief": "Subsequent to the completion of the inspection, the technician will furnish a report to the "
-            "owner of the building."
-        },
-        "After the inspection, the technician will send the owner of the building a report.",
+        {"task_brief": "Customers are advised that the store will be closed for the duration of the holiday."},
+        "The store is closed during the holiday.",
     ),
     (
         {
             "task_brief": "In order to obtain a permit, applicants are required to submit a form at least ten days "
-            "prior to the event.",
-            "current_result": "To obtain a permit, applicants must submit a form prior to the event.",
-            "current_score": 0.4,
-            "improvement_suggestions": [
-                'Put back what was lost: "ten days".', 'Say "get" instead of "obtain".',
-                'Say "before" instead of "prior to".',
-            ],
+            "prior to the event."
         },
         "To get a permit, applicants must hand in a form at least ten days before the event.",
+    ),
+    (
+        {
+            "task_brief": "It should be noted that in the event that a payment is late, the customer should contact the"
+            " bank."
+        },
+        "If a payment is late, the customer should contact the bank.",
+    ),
+    (
+        {
+            "task_brief": "Due to the fact that a number of visitors have been utilizing the back entrance without a "
+            "badge, the office has made the decision to lock it."
+        },
+        "Because some visitors have used the back entrance without a badge, the office has decided to lock it.",
     ),
 )  # fmt: skip
 
@@ -89,8 +110,10 @@ _ALL = (
         context=4096,
         most_out=512,
         # Little chance and a fixed seed: the same request has the same answer, and a small model strays less.
-        parameters=MappingProxyType({"temperature": 0.2, "top_p": 0.9, "seed": 1}),
+        parameters=MappingProxyType({"temperature": 0.2, "top_p": 0.9, "seed": 1, **_NO_LOOPS}),
         role="You rewrite texts in short, plain words. You keep every fact.",
+        # It does not know when it is done; a paragraph is what it can rewrite.
+        role_parameters=MappingProxyType({"stop": ["\n"]}),
         examples=_REWRITTEN,
     ),
 )

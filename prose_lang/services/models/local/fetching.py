@@ -85,7 +85,8 @@ def pip_download(requirement: str, folder: Path) -> None:
     if done.returncode == 0:
         return
     said = f"{done.stdout.decode(errors='replace')}\n{done.stderr.decode(errors='replace')}"
-    raise RunError("P410", *_why(requirement, said)[:1], hint=_why(requirement, said)[1])
+    reason, hint = _why(requirement, said)
+    raise RunError("P410", reason, hint=hint)
 
 
 def _why(requirement: str, said: str) -> tuple[str, str]:
@@ -101,6 +102,11 @@ def _why(requirement: str, said: str) -> tuple[str, str]:
         return f"{requirement} cannot be downloaded: there is no space left", "make room, also for temporary files"
     if _UNREACHABLE.search(said):
         return f"{requirement} cannot be downloaded: the package index cannot be reached", f"try again, or {by_hand}"
+    if "from versions: none" in said:  # pip says the same of an index that it cannot reach, if it is told not to retry
+        return (
+            f"{requirement} cannot be downloaded: the package index cannot be reached or does not have it",
+            f"try again, or {by_hand}",
+        )
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     errors = [line.removeprefix("ERROR:").strip() for line in lines if line.startswith("ERROR:")]
     reason = (errors or lines or ["pip does not say why"])[-1]
