@@ -88,6 +88,12 @@ class Loader:
                     return self._load(path, _shown(path, origin))
         return self._from_library(reference)
 
+    def root(self, document: Document) -> Path:
+        """The folder of a document's project; of one that is no file, or a shipped one, the working directory."""
+        if document.path is None or document.path.parent == self.library:
+            return Path.cwd()
+        return self._place(document.path).root
+
     def names(self, origin: Document) -> list[str]:
         """The names that resolve in a document, sorted; of files only those in the folders themselves."""
         found = {entry.name for entry in origin.entries[1:]}

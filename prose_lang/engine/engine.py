@@ -26,10 +26,12 @@ from prose_lang.diagnostics import (
     SourceError,
     sort_diagnostics,
 )
+from prose_lang.diagnostics.redact import Redactor
 from prose_lang.documents.loader import Loader
 from prose_lang.documents.model import FUNCTION_KINDS, Document, Entry
 from prose_lang.documents.reader import read_document
 from prose_lang.engine.binding import Binder
+from prose_lang.engine.conversations import ConversationFiles
 from prose_lang.engine.given import Given
 from prose_lang.engine.linker import Linker, Unit
 from prose_lang.engine.outcome import Outcome, status_of
@@ -42,6 +44,7 @@ from prose_lang.handlers.trace import Observer
 from prose_lang.runtime.activation import Run
 from prose_lang.runtime.compiler.code import Code
 from prose_lang.runtime.compiler.compiler import compile_program
+from prose_lang.runtime.conversations import Memory
 from prose_lang.runtime.effects import Service
 from prose_lang.runtime.patterns import BoundPattern, whole_place
 from prose_lang.runtime.whole import WholeCall
@@ -196,7 +199,7 @@ class Engine:
         run_id = new_run_id()
         try:
             with self._linking:
-                bound, inputs, judge, diagnostics = self._prepare(pattern, names)
+                bound, inputs, judge, diagnostics, registered = self._prepare(pattern, names)
         except ProseError as error:
             return Outcome(run_id, "invalid", error=error, diagnostics=error.diagnostics)
         clock = LoopClock()
@@ -208,7 +211,8 @@ class Engine:
             max_depth=self.max_depth,
             max_passes=self.max_passes,
             judge=judge,
-            session=self._session,
+            session=lambda agent: registered.get(agent or "session") or registered.get("session") or self._session,
+            memory=Memory(ConversationFiles(lambda: self.loader.root(pattern.document), self._redactor)),
             rules=self.conditions,
             on_warning=recorder.warned,
             on_decision=recorder.decided if self.trace or self.observers else None,
@@ -257,8 +261,13 @@ class Engine:
 
     def _prepare(
         self, pattern: Pattern, names: Mapping[str, Any]
-    ) -> tuple[BoundPattern | WholeCall, dict[str, Value], Service | None, tuple[Diagnostic, ...]]:
-        """Link, check and bind. Raises CheckError with everything that is wrong."""
+    ) -> tuple[
+        BoundPattern | WholeCall, dict[str, Value], Service | None, tuple[Diagnostic, ...], Mapping[str, Service]
+    ]:
+        """Link, check and bind; what services are registered is told too.
+
+        Raises CheckError with everything that is wrong.
+        """
         linked = self._linked_kept(pattern)
         key = _key_of(pattern.entry, names)
         binder = Binder(linked.linker, pattern.document, self._adapt)
@@ -276,7 +285,7 @@ class Engine:
             # The names are kept with it: the key holds identities, which are theirs as long as they live.
             kept = (dict(names), made)
             self._keep(linked.bound, key, kept)
-        return kept[1], inputs, judge, linked.diagnostics
+        return kept[1], inputs, judge, linked.diagnostics, linked.linker.registered
 
     def _linked_kept(self, pattern: Pattern) -> _Linked:
         """The links of a pattern; the same ones in every run, unless scripted replies make each run's services new."""
@@ -326,6 +335,9 @@ class Engine:
             known = as_service(thing, name=name, threads=self._threads)
             self._keep(self._adapted, key, known)
         return known
+
+    def _redactor(self) -> Redactor:
+        return Redactor.from_environment(self.models.keys.environ, self.models.keys.secrets)
 
     def _keep(self, kept: OrderedDict[Any, Any], key: Any, value: Any) -> None:
         with self._lock:

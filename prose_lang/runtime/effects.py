@@ -7,10 +7,13 @@ again: its address (L35). It doubles as the record of what came of it, so that t
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from prose_lang.semantics.signature import Signature
 from prose_lang.text import Source, Span
+
+if TYPE_CHECKING:
+    from prose_lang.runtime.conversations import Turn
 
 
 class Usage:
@@ -148,9 +151,11 @@ class Call(Effect):
 
 
 class Session(Call):
-    """A `session` (L29): work for the default model. `role` is the prompt of its agent, if it names one."""
+    """A `session` (L29): work for the default model. `role` is the prompt of its agent, if it names one; `before` are
+    the turns that it goes on from."""
 
     role: str | None = None
+    before: tuple[Turn, ...] = ()
 
 
 class Ask(Effect):

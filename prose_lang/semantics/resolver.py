@@ -19,6 +19,7 @@ from prose_lang.semantics.calls import check_call, plan_call
 from prose_lang.semantics.conditions import plan_condition
 from prose_lang.semantics.environment import Environment
 from prose_lang.semantics.modifiers import check_modifiers
+from prose_lang.semantics.persistence import BadScope, is_storable, persisted
 from prose_lang.semantics.program import Base, CallPlan, ConditionPlan, Site, Target
 from prose_lang.semantics.returns import collects_as_tail
 from prose_lang.semantics.scopes import Scope, Variable, declarations, published
@@ -253,6 +254,7 @@ class Resolver:
             case n.BlockDef(name=name, parameters=parameters, body=body):
                 self.block(name, parameters, body)
             case n.AgentDef(properties=properties):
+                self.persistence(properties, statement.name)
                 self.properties(properties)
             case n.Use() | n.Malformed():
                 pass
@@ -707,9 +709,20 @@ class Resolver:
             self.report("P202", f"there is no agent `{agent.id}`", agent, hint=hint)
         if isinstance(node, n.Session) and node.prompt is not None:
             self.expression(node.prompt)
+        self.persistence(node.properties, agent)
         word = "session" if isinstance(node, n.Session) else "resume"
         self.sites[node] = self.addresses.site(node.span, word)
         self.properties(node.properties)
+
+    def persistence(self, properties: Sequence[n.Property], agent: n.Name | None) -> None:
+        try:
+            scope = persisted(properties)
+        except BadScope as error:
+            self.report("P212", str(error), error.node, hint="write persist: true, or persist: project")
+            return
+        if scope not in (None, "run") and agent is not None and not is_storable(agent.id):
+            message = f"`{agent.id}` cannot name the file that keeps its conversation"
+            self.report("P212", message, agent, hint="use the letters a to z, digits, `_` and `-`, up to 64 of them")
 
     def condition(
         self, condition: n.Condition, word: str, labels: tuple[str, ...] = (), *, after: int | None = None

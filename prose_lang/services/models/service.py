@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import attrs
 
 from prose_lang.diagnostics import RunError, ServiceError
-from prose_lang.runtime.effects import Effect, Reservation, Usage
+from prose_lang.runtime.conversations import Turn
+from prose_lang.runtime.effects import Effect, Reservation, Session, Usage
 from prose_lang.semantics.signature import Signature
 from prose_lang.services.models import answer, prompt
 from prose_lang.services.models.choice import choose
@@ -72,11 +73,15 @@ class ModelService:
         settings = self.models.settings
         modifiers = effect.modifiers
         model = choose(settings, self.name, call=modifiers.model, entry=self.tier, binding=self.model)
-        given = {**contract.defaults, **{name: value for name, value in effect.inputs.items() if value is not None}}
+        instruction, context, sent = modifiers.prompt, modifiers.context, effect.inputs
+        before: tuple[Turn, ...] = ()
+        if isinstance(effect, Session):  # what it is sent are the parts of a conversation
+            instruction, context, before, sent = sent.get("prompt"), sent.get("context"), effect.before, {}
+        given = {**contract.defaults, **{name: value for name, value in sent.items() if value is not None}}
         order = dict.fromkeys((*(item.name for item in contract.takes), *given))
         inputs = {name: given[name] for name in order if name in given}
         try:
-            found = prompt.messages(contract, inputs, modifiers.prompt, modifiers.context)
+            found = prompt.messages(contract, inputs, instruction, context, before)
         except TooLarge as error:
             raise ServiceError("P305", f"an input of `{self.name}` cannot be sent: {error}") from None
         for text, problem in effect.memo or ():
