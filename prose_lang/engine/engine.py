@@ -69,7 +69,8 @@ class Engine:
     of their own in every run; `judge` answers conditions that no rule decides: a name, a function or a service.
     `conditions` maps the text of a condition (or `NAME: text` for one pattern's) to a predicate over the values it
     names (L30.0). `model` is the default model, `PROVIDER/MODEL` or an alias; `models` says more about models, and
-    `completion` answers their requests in litellm's place. `observers` are told every event. With `trace` off no calls
+    `completion` answers their requests in litellm's place. `observers` are told every event, and with
+    `stream` also the text of models while it comes (`TextDelta`). With `trace` off no calls
     are kept, so that a run of any length needs the same memory. `root` is the project's folder, where it is not to be
     found from the file.
 
@@ -90,6 +91,7 @@ class Engine:
         limits: Limits | None = None,
         observers: Iterable[Observer] = (),
         conditions: Mapping[str, Callable[..., Any]] | None = None,
+        stream: bool = False,
         strict: bool = False,
         trace: bool = True,
         max_depth: int = 200,
@@ -108,6 +110,7 @@ class Engine:
         self.limits = limits or Limits()
         self.observers = tuple(observers)
         self.conditions = dict(conditions or {})
+        self.stream = stream
         self.strict = strict
         self.trace = trace
         self.max_depth = max_depth
@@ -203,7 +206,7 @@ class Engine:
         except ProseError as error:
             return Outcome(run_id, "invalid", error=error, diagnostics=error.diagnostics)
         clock = LoopClock()
-        recorder = Recorder(clock, self.observers, keep=self.trace)
+        recorder = Recorder(clock, self.observers, keep=self.trace, stream=self.stream)
         limiter = Limiter(self.limits, clock)
         run = Run(
             run_id=run_id,

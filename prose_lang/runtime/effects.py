@@ -6,7 +6,7 @@ again: its address (L35). It doubles as the record of what came of it, so that t
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from prose_lang.semantics.signature import Signature
@@ -115,6 +115,9 @@ class Effect:
     #: What a service keeps from one request of this call to the next, and what it made ready for the next one.
     memo: Any = None
     ready: Any = None
+    #: Whom a service tells its text while it comes, None if nobody listens; and what had come when a request failed.
+    tell: Callable[[str], None] | None = None
+    heard: str | None = None
     reserved: Reservation | None = None
     usage: Usage | None = None
     value: Any = None

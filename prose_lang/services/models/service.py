@@ -17,6 +17,7 @@ from prose_lang.runtime.effects import Effect, Reservation, Session, Usage
 from prose_lang.semantics.signature import Signature
 from prose_lang.services.models import answer, prompt
 from prose_lang.services.models.choice import choose
+from prose_lang.services.models.completion import Reply
 from prose_lang.services.models.contract import Contract
 from prose_lang.services.models.demanded import of_call
 from prose_lang.services.models.models import Models
@@ -117,10 +118,12 @@ class ModelService:
         effect.ready = None
         effect.usage = Usage(cost=None)  # if it is cut off now, nobody knows what it cost
         try:
-            reply = await self.models.completion.complete(asked.request, self.models.settings.seconds)
+            reply = await self._complete(asked.request, effect)
         except RunError as error:
             if error.uncharged or error.code == "P410":
                 effect.usage = None
+            if error.overflow:
+                error.hint = _shorter(effect) or error.hint
             raise
         price = self.models.tariff(asked.request.model).price
         tokens_in, tokens_out = reply.tokens_in or 0, reply.tokens_out or 0
@@ -131,8 +134,30 @@ class ModelService:
             raise self._error("P406", f"the model refused{said}", reply.text)
         if reply.finish == "length":
             hint = "allow more with max_tokens of this model, or ask for less"
-            raise self._error("P407", "the answer was cut off at the most tokens it may have", reply.text, hint)
+            raise self._error(
+                "P407", "the answer was cut off at the most tokens it may have", reply.text, _shorter(effect) or hint
+            )
         return self._read(reply.text, asked.contract, effect)
+
+    async def _complete(self, request: Request, effect: Effect) -> Reply:
+        """Streamed where somebody listens and the completion can. What came before a failure stays with the effect."""
+        completion, seconds = self.models.completion, self.models.settings.seconds
+        stream, tell = getattr(completion, "stream", None), effect.tell
+        effect.heard = None
+        if stream is None or tell is None:
+            return await completion.complete(request, seconds)
+        heard: list[str] = []
+
+        def hear(text: str) -> None:
+            heard.append(text)
+            tell(text)
+
+        try:
+            reply: Reply = await stream(request, seconds, hear)
+        except BaseException:
+            effect.heard = "".join(heard) or None
+            raise
+        return reply
 
     def _read(self, text: str | None, contract: Contract, effect: Effect) -> Value:
         if text is not None and len(text) > answer.LONGEST:
@@ -160,3 +185,14 @@ class ModelService:
 
     def __hash__(self) -> int:
         return id(self)
+
+
+def _shorter(effect: Effect) -> str | None:
+    """What to do where a conversation has outgrown its model. Nothing is ever left out of it silently (L29)."""
+    turns = len(effect.before) if isinstance(effect, Session) else 0
+    if not turns:
+        return None
+    return (
+        f"{turns} earlier {'turn was' if turns == 1 else 'turns were'} sent along: begin anew with `session:` and a "
+        "summary as its `context`, or choose a model that takes more"
+    )
