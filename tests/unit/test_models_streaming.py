@@ -11,11 +11,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from model_server import Behaviour, ChatServer, Exchange, chat_server, fails, gives, never_answers, says
 from model_stream import breaks_after, end, piece, sends_events, streams
 
 import prose_lang as prose
 from prose_lang import Engine, ModelSettings, Outcome, Price, Provider, TextDelta
+from prose_lang.cli.main import cli
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning"),
@@ -267,3 +269,29 @@ def test_a_fast_and_a_whole_answer_are_one(server: ChatServer) -> None:
     whole, _ = run(server, gives(score=1), body=SCORE, stream=False)
     assert streamed.value == whole.value
     assert streamed.usage.as_json() == whole.usage.as_json()
+
+
+# --- on the command line ---------------------------------------------------------------------------------------------
+
+
+def cli_run(server: ChatServer, tmp_path: Any, *words: str) -> Any:
+    (tmp_path / "prose.toml").write_text(f'[models.providers.openai]\nbase_url = "{server.url}"\n')
+    program = tmp_path / "t.prose"
+    program.write_text('agent poet:\n  persist: project\nreturn session: poet\n  prompt: "Moss"\n')
+    env = {"OPENAI_API_KEY": KEY}
+    return CliRunner().invoke(cli, ["run", "-", "--model", "openai/m", *words], input=program.read_text(), env=env)
+
+
+def test_events_tell_the_text_under_v_only(server: ChatServer, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    server.begin(streams("Moss ", "is gr", "een. ", KEY[:6], KEY[6:]), always=says("whole"))
+    result = cli_run(server, tmp_path, "--output", "jsonl", "-v")
+    events = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [event["text"] for event in events if event["event"] == "text"] == ["Moss ", "is ", "green. ", "[redacted]"]
+    assert events[-1]["value"] == "Moss is green. [redacted]"
+    for words in (("--output", "jsonl"), ("--json",), ("-v",), ()):
+        assert "whole" in cli_run(server, tmp_path, *words).stdout
+    assert [request.get("stream", False) for request in server.requests] == [True, False, False, False, False]
+    kept = (tmp_path / ".prose/agents/poet.json").read_text()
+    assert "whole" in kept
+    assert "marker" not in kept

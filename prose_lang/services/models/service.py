@@ -28,6 +28,8 @@ from prose_lang.values import TooLarge, Value
 BOUNDED_OUTPUT = 4096
 #: What is reckoned with where no limit is set and the request is not bounded.
 EXPECTED_OUTPUT = 16_384
+#: Characters of an unusable answer that are sent back when it is asked for again.
+_QUOTED = 20_000
 
 
 _OPEN = Signature(open=True, positional=False)
@@ -168,7 +170,7 @@ class ModelService:
         except answer.Unusable as error:
             fault = self._error("P404", f"`{self.name}` broke its contract: {error}", text)
             fault.correctable = True
-            effect.memo = (*(effect.memo or ()), (text or "", str(error)))
+            effect.memo = (*(effect.memo or ()), (_quoted(text or ""), str(error)))
             raise fault from None
         return value[contract.unwrap] if contract.unwrap is not None else value
 
@@ -196,3 +198,10 @@ def _shorter(effect: Effect) -> str | None:
         f"{turns} earlier {'turn was' if turns == 1 else 'turns were'} sent along: begin anew with `session:` and a "
         "summary as its `context`, or choose a model that takes more"
     )
+
+
+def _quoted(text: str) -> str:
+    """An unusable answer as it is sent back; providers refuse a message without text."""
+    if not text.strip():
+        return "(nothing)"
+    return text if len(text) <= _QUOTED else f"{text[:_QUOTED]} …"
