@@ -102,6 +102,7 @@ def _call(event: CallStarted) -> dict[str, Any]:
 
 
 def _error(error: BaseException, heard: str | None = None) -> dict[str, Any]:
+    plain: dict[str, Any]
     if isinstance(error, ProseError):
         plain = {"code": error.code, "name": error.name, "message": error.message}
     else:
