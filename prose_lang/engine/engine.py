@@ -214,7 +214,7 @@ class Engine:
             max_depth=self.max_depth,
             max_passes=self.max_passes,
             judge=judge,
-            session=lambda agent: registered.get(agent or "session") or registered.get("session") or self._session,
+            session=self._sessions(registered),
             memory=Memory(ConversationFiles(lambda: self.loader.root(pattern.document), self._redactor)),
             rules=self.conditions,
             on_warning=recorder.warned,
@@ -284,7 +284,7 @@ class Engine:
             unit = Unit(pattern.document, pattern.entry)
             service = linked.linker.whole(unit, slots)
             made = service if isinstance(service, BoundPattern) else WholeCall(unit.entry.name, linked.program, service)
-            check_models(made, judge, self.models)
+            check_models(made, judge, self.models, self._sessions(linked.linker.registered))
             # The names are kept with it: the key holds identities, which are theirs as long as they live.
             kept = (dict(names), made)
             self._keep(linked.bound, key, kept)
@@ -338,6 +338,11 @@ class Engine:
             known = as_service(thing, name=name, threads=self._threads)
             self._keep(self._adapted, key, known)
         return known
+
+    def _sessions(self, registered: Mapping[str, Service]) -> Callable[[str | None], Service]:
+        """What does the session of an agent: the service of its name, else that of all sessions, else a model (L29)."""
+        others = registered.get("session", self._session)
+        return lambda agent: registered.get(agent, others) if agent is not None else others
 
     def _redactor(self) -> Redactor:
         return Redactor.from_environment(self.models.keys.environ, self.models.keys.secrets)

@@ -85,6 +85,31 @@ def test_built_in_services_and_entries_stand_in_for_no_agent() -> None:
     assert run(text, completion=fake, model="openai/m").value == "by the model"
 
 
+@pytest.mark.parametrize(
+    ("text", "spent"),
+    [
+        ('call first\nsession "x"\n', False),
+        ('agent poet:\n  prompt: "p"\ncall first\nsession: poet\n', False),
+        ("agent poet:\n  model: openai/own\ncall first\nsession: poet\n", True),
+    ],
+)
+def test_a_missing_key_is_told_before_anything_is_spent(
+    monkeypatch: pytest.MonkeyPatch, text: str, spent: bool
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    called = []
+
+    def first() -> str:
+        called.append(1)
+        return "x"
+
+    text = text.replace("openai/own", '"openai/m"')
+    outcome = run(text, services=[first], model="openai/m")
+    assert outcome.error is not None
+    assert (outcome.error.code, bool(called)) == ("P410", spent)
+    assert "OPENAI_API_KEY" in outcome.error.message + (outcome.error.hint or "")
+
+
 # --- conversations that are kept -------------------------------------------------------------------------------------
 
 
