@@ -80,12 +80,13 @@ class Memory:
     def __init__(self, store: Store | None = None, below: Memory | None = None) -> None:
         self._store = store
         self._below = below
+        # Most branches say nothing, and there may be very many.
         self._changes: dict[Key, _Change] | None = None
-        self._loaded: dict[Key, tuple[Turn, ...] | None] = {} if below is None else below._loaded
+        self._loaded: dict[Key, tuple[Turn, ...] | None] | None = {} if below is None else None
 
     def branch(self) -> Memory:
         """The memory of a branch."""
-        return Memory(self._store, self)
+        return Memory(None, self)
 
     @property
     def changed(self) -> bool:
@@ -123,7 +124,7 @@ class Memory:
         self._changes[key] = change
 
     def _kept(self, key: Key) -> tuple[Turn, ...] | None:
-        if key.scope == RUN or self._store is None:
+        if key.scope == RUN or self._store is None or self._loaded is None:
             return None
         if key not in self._loaded:
             self._loaded[key] = self._store.load(key)

@@ -136,8 +136,9 @@ def compile_parallel(c: Compiler, node: n.Parallel) -> Value:
         joined = await join(branch, len(branches), here.run.live, place, need=need, fail_fast=fail_fast)
         values = _settle(strategy, joined, need, place)
         # A branch that failed or lost said nothing to anybody (L29).
-        with located(place):
-            here.memory.take(frames[number][0].memory for number in _counted(joined, values))
+        if any(frame[0].memory.changed for frame in frames):
+            with located(place):
+                here.memory.take(frames[number][0].memory for number in _counted(joined, values))
         whole: dict[str, Any] = {}
         for number, (item, value) in enumerate(zip(branches, values, strict=True)):
             for name, cell in item.names:
