@@ -148,8 +148,9 @@ async def judge_cases(
 ) -> list[Judgement]:
     """Decide all cases, several at a time; `told` hears of each as it is done.
 
-    A judge that fails at a case, or gives no usable answer (P402), does not agree. Raises every other RunError: there is
-    no judge (P403), a limit is reached (P405), no key (P410); and CheckError P112 or P307 for a condition that is none.
+    A judge that fails at a case, or gives no usable answer (P402), does not agree. Raises every other RunError: there
+    is no judge (P403), a limit is reached (P405), no key (P410); and CheckError P112 or P307 for a condition that is
+    none.
     """
     places = asyncio.Semaphore(at_once)
 

@@ -360,7 +360,8 @@ def test_a_contract_runs_on_the_service_that_stands_in(tmp_path: Path, monkeypat
          "give a model (--model PROVIDER/MODEL), or a service named `summary` (--services, --script)"),
         ("### Services\n\n- `reader`\n\n## reader\n",
          "`summary` has no `### Execution`: running it is work for a model, and no model is configured",
-         "write an `### Execution` block that calls reader, or give a model (--model PROVIDER/MODEL), or a service named `summary` (--services, --script)"),
+         "write an `### Execution` block that calls reader, or give a model (--model PROVIDER/MODEL), "
+         "or a service named `summary` (--services, --script)"),
         ("### Services\n\n- `reader`\n\n### Wiring\n\nreader:\n  returns to caller\n\n## reader\n",
          "`summary` has no `### Execution`: running it is work for a model, and no model is configured",
          "its Wiring is kept and not run: write an `### Execution` block that makes these calls, "

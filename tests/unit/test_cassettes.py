@@ -98,7 +98,11 @@ def test_what_is_asked_again_is_asked_again_in_a_replay_and_its_pauses_take_no_t
 
 
 def test_equal_requests_are_answered_in_the_order_in_which_they_were_made(file: Path) -> None:
-    body = "let all = parallel for i in [1, 2, 3]:\n  call ask\n    q: \"?\"\nlet last = call ask\n  q: \"?\"\nreturn [all, last]"
+    body = (
+        'let all = parallel for i in [1, 2, 3]:\n  call ask\n    q: "?"\n'
+        'let last = call ask\n  q: "?"\n'
+        "return [all, last]"
+    )
     service = prose.model_service("ask", model="openai/x")
     # The first of three that are asked at the same time is answered last.
     waits = iter((0.3, 0.2, 0.1, 0.0))
@@ -151,7 +155,9 @@ def test_a_miss_shows_how_the_nearest_request_differs(file: Path) -> None:
     for names in ({"q": "what is far away", "tone": "warm"}, {"q": "name a colour", "tone": "dry"}):
         engine.run(pattern, names)
     error = run_virtual(
-        Engine(services=[service], cassette=Cassette(file)).outcome_async(pattern, {"q": "name a colour", "tone": "wry"})
+        Engine(services=[service], cassette=Cassette(file)).outcome_async(
+            pattern, {"q": "name a colour", "tone": "wry"}
+        )
     ).error
     assert error is not None
     assert (error.code, error.message) == ("P409", "`ask`: the replay has no answer to this request")
@@ -184,7 +190,10 @@ def test_functions_and_their_errors_are_recorded_and_not_called_again(file: Path
             raise ArithmeticError(f"{n} is odd")
         return n / 2
 
-    body = "let all = []\nfor n in [4, 3]:\n  try:\n    let half = call halve(n)\n    append half to all\n  catch as e:\n    append e to all\nreturn all"
+    body = (
+        "let all = []\nfor n in [4, 3]:\n  try:\n    let half = call halve(n)\n    append half to all\n"
+        "  catch as e:\n    append e to all\nreturn all"
+    )
     first = run(Engine(services=[halve], cassette=Cassette(file, "record")), body)
     second = run(Engine(services=[halve], cassette=Cassette(file)), body)
     assert first.value == second.value
@@ -297,14 +306,17 @@ def test_no_secret_gets_into_the_file(file: Path, monkeypatch: pytest.MonkeyPatc
     ("text", "code", "message", "line"),
     [
         (None, "P103", "there is no cassette `{}`", None),
-        ('{"cassette": 7}\n', "P501", "this line is not to be used: it is of version 7, and this program reads version 1", 1),
+        ('{"cassette": 7}\n', "P501",
+         "this line is not to be used: it is of version 7, and this program reads version 1", 1),
         ("\nnot JSON\n", "P501", "this line is not to be used: it is not JSON", 2),
         ("[1]\n", "P501", "this line is not to be used: it is no take of a cassette", 1),
         ('{"cassette": 1, "recording": "r", "part": "", "number": 1, "address": "", "service": 3}', "P501",
          "this line is not to be used: its `service` is not a text", 1),
     ],
 )  # fmt: skip
-def test_a_cassette_that_cannot_be_used(file: Path, text: str | None, code: str, message: str, line: int | None) -> None:
+def test_a_cassette_that_cannot_be_used(
+    file: Path, text: str | None, code: str, message: str, line: int | None
+) -> None:
     file.parent.mkdir()
     if text is not None:
         file.write_text(text)
@@ -352,7 +364,9 @@ def test_many_write_into_one_file(file: Path) -> None:
     cassette = Cassette(file, "record")
     body = "return parallel for i in numbers:\n  call f(i)".replace("return ", "let a = ") + "\nreturn a"
     engine = Engine(services={"f": lambda i: "x" * 5000 + str(i)}, cassette=cassette)
-    text = f"---\nname: p\nkind: function\n---\n### Parameters\n- `numbers`: any\n### Execution\n```prose\n{body}\n```\n"
+    text = (
+        f"---\nname: p\nkind: function\n---\n### Parameters\n- `numbers`: any\n### Execution\n```prose\n{body}\n```\n"
+    )
     names = {"numbers": list(range(300))}
     first = engine.run(engine.loads(text), names)
     assert sorted(take["number"] for take in lines(file)) == list(range(1, 301))
@@ -379,9 +393,7 @@ def test_no_model_is_asked_where_live_calls_are_off(by: str, completion: Any, mo
     message = f"`openai/x` is not asked: live calls of models are switched off ({how})"
     called: list[int] = []
     pattern = engine.load("worker-critic")
-    outcome = run_virtual(
-        engine.outcome_async(pattern, {**PAIR, "critic": lambda output: called.append(1)})
-    )
+    outcome = run_virtual(engine.outcome_async(pattern, {**PAIR, "critic": lambda output: called.append(1)}))
     assert (outcome.status, outcome.usage.calls, called) == ("invalid", 0, [])
     assert outcome.error is not None
     assert (outcome.error.code, outcome.error.message) == ("P410", message)
