@@ -96,7 +96,7 @@ def test_nothing_of_the_pattern_s_text_is_sent() -> None:
         assert not [line for line in sent(fake, number).splitlines() if line.strip() in lines]
     assert "threshold" not in sent(fake, 1)
     assert fake.requests[1].schema is not None
-    assert fake.requests[1].schema["properties"]["score"] == {"type": "number"}
+    assert fake.requests[1].schema["properties"]["score"] == {"type": "number", "minimum": 0, "maximum": 1}
 
 
 def test_instruction_and_context_of_a_call() -> None:
