@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     )
     from prose_lang.engine import Engine, Outcome, Pattern
     from prose_lang.handlers import Limits, Quota
+    from prose_lang.runtime.events import TextDelta
     from prose_lang.services import Script, read_script, ref, service
     from prose_lang.services.models.completion import Reply
     from prose_lang.services.models.definition import model_service
@@ -62,6 +63,7 @@ __all__ = [
     "ServiceError",
     "Source",
     "SourceError",
+    "TextDelta",
     "WaitingError",
     "load",
     "loads",
@@ -78,6 +80,7 @@ _HOMES = {
     ),
     "prose_lang.engine": "Engine Outcome Pattern",
     "prose_lang.handlers": "Limits Quota",
+    "prose_lang.runtime.events": "TextDelta",
     "prose_lang.services": "Script read_script ref service",
     "prose_lang.services.models.completion": "Reply",
     "prose_lang.services.models.definition": "model_service",

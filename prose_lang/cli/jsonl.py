@@ -5,20 +5,36 @@ from __future__ import annotations
 import signal
 from typing import Any
 
+from prose_lang.cli.hearing import Pieces
 from prose_lang.cli.terminal import ReaderGone, Terminal
 from prose_lang.diagnostics import ProseError
-from prose_lang.runtime.events import CallFinished, CallStarted, Decided, Event, Noted, Warned
+from prose_lang.runtime.events import CallFinished, CallStarted, Decided, Event, Noted, TextDelta, Warned
 from prose_lang.values import TooLarge, handout
 
 
 class JsonLines:
-    """An observer that writes events to standard output. When nobody reads them any more the run is interrupted."""
+    """An observer that writes events to standard output. When nobody reads them any more the run is interrupted.
+
+    Texts that come in pieces are written in pieces of whole words, so that no secret passes in two halves.
+    """
 
     def __init__(self, terminal: Terminal) -> None:
         self.terminal = terminal
         self.gone = False
+        self.pieces = Pieces()
 
     def __call__(self, event: Event) -> None:
+        if isinstance(event, TextDelta):
+            for piece in self.pieces.next(event):
+                self.put(piece)
+            return
+        if isinstance(event, CallFinished):
+            for piece in self.pieces.rest(event.number):
+                self.put(piece)
+        self.put(event)
+
+    def put(self, event: Event) -> None:
+        """Write one event."""
         if self.gone:
             return
         try:
@@ -40,7 +56,7 @@ def event_json(event: Event) -> dict[str, Any]:
             if event.error is None:
                 plain["value"] = _plain(event.value)
             else:
-                plain["error"] = _error(event.error)
+                plain["error"] = _error(event.error, event.heard)
             return {
                 **plain,
                 "attempts": event.attempts,
@@ -50,6 +66,15 @@ def event_json(event: Event) -> dict[str, Any]:
         case CallStarted():
             inputs = {name: _plain(value) for name, value in event.inputs.items()}
             return {"event": "call_started", **_call(event), "inputs": inputs}
+        case TextDelta():
+            return {
+                "event": "text",
+                "number": event.number,
+                "address": event.address,
+                "service": event.service,
+                "request": event.request,
+                "text": event.text,
+            }
         case Decided():
             return {
                 "event": "decision",
@@ -77,12 +102,15 @@ def _call(event: CallStarted) -> dict[str, Any]:
     return {"number": event.number, "kind": event.kind, "address": event.address, "service": event.service}
 
 
-def _error(error: BaseException) -> dict[str, Any]:
+def _error(error: BaseException, heard: str | None = None) -> dict[str, Any]:
+    plain: dict[str, Any]
     if isinstance(error, ProseError):
         plain = {"code": error.code, "name": error.name, "message": error.message}
-        answer = getattr(error, "answer", None)
-        return plain if answer is None else {**plain, "answer": answer}
-    return {"code": None, "name": "cancelled", "message": "the call was cancelled"}
+    else:
+        plain = {"code": None, "name": "cancelled", "message": "the call was cancelled"}
+    answer = getattr(error, "answer", None)
+    answer = heard if answer is None else answer
+    return plain if answer is None else {**plain, "answer": answer}
 
 
 def _plain(value: Any) -> Any:

@@ -1,4 +1,5 @@
-"""The live line: how long, which round, how many calls are done, who is at work.
+"""The live line: how long, which round, how many calls are done, who is at work, and the end of what the oldest call
+under way has said so far.
 
 Shown while a run lasts longer than a moment, on a terminal only. It lives in a thread of its own, so that it goes on
 while the run waits; the run itself only counts, and a second Ctrl-C finds a terminal that needs no repair.
@@ -12,9 +13,9 @@ from collections import Counter
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from prose_lang.cli.hearing import Hearing, with_tail
 from prose_lang.cli.places import called, passes
 from prose_lang.cli.terminal import Terminal
-from prose_lang.cli.values import clipped
 from prose_lang.runtime.events import CallFinished, CallStarted, Event
 
 if TYPE_CHECKING:
@@ -36,10 +37,12 @@ class Progress:
         self.done = 0
         self.open: Counter[str] = Counter()
         self.where = ""
+        self.hearing = Hearing()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._show, name="prose-progress", daemon=True)
 
     def __call__(self, event: Event) -> None:
+        self.hearing(event)
         if isinstance(event, CallFinished):
             self.done += 1
             self.open[called(event.address, event.service)] -= 1
@@ -64,8 +67,9 @@ class Progress:
         parts = [self.title, f"{time.monotonic() - self.started:.1f} s", self.where, f"{self.done:,} done"]
         if at_work:
             parts.append(f"waiting for {', '.join(at_work)}")
-        text = self.terminal.redactor.text(" · ".join(part for part in parts if part))
-        return clipped(text, self.terminal.width - 1)
+        redactor = self.terminal.redactor
+        text = redactor.text(" · ".join(part for part in parts if part))
+        return with_tail(text, self.hearing, redactor, self.terminal.width - 1)
 
     def _show(self) -> None:
         if self._ended.wait(PATIENCE):

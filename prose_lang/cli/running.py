@@ -79,6 +79,7 @@ def _run(request: Request, terminal: Terminal) -> _Ending:
         cassette=cassette_of(request.cassette, request.cassette_mode),
         limits=_limits(request),
         observers=observers,
+        stream=_streams(request, terminal),
         strict=request.strict,
     )
     engine.models.keys.told = terminal.hide
@@ -119,11 +120,18 @@ def _observers(request: Request, terminal: Terminal) -> list[Any]:
         from prose_lang.cli.telling import Telling
 
         observers.append(Telling(terminal))
-    if request.output == "human" and terminal.live and not terminal.quiet:
+    if request.output == "human" and _streams(request, terminal):
         from prose_lang.cli.progress import Progress
 
         observers.append(Progress(terminal, request.source))
     return observers
+
+
+def _streams(request: Request, terminal: Terminal) -> bool:
+    """Whether anybody wants to hear answers come: a live line, or a reader of events under `-v`."""
+    if request.output == "jsonl":
+        return terminal.verbosity >= 1
+    return request.output == "human" and terminal.live and not terminal.quiet
 
 
 def _why(engine: Engine, pattern: Pattern, outcome: Outcome, request: Request) -> str | None:

@@ -126,13 +126,15 @@ class RunError(ProseError):
 
     Of a model's failure: `transient` tells that asking again may help, after `retry_after` seconds if the provider says
     so; `permanent` that it never will; `uncharged` that the provider refused before it did anything; `answer` is the
-    text that broke the contract, `correctable` whether it may be asked for again.
+    text that broke the contract, `correctable` whether it may be asked for again; `overflow` that what was sent is more
+    than the model takes.
     """
 
     transient = False
     permanent = False
     uncharged = False
     correctable = False
+    overflow = False
     retry_after: float | None = None
     answer: str | None = None
 

@@ -114,6 +114,12 @@ class Loader:
         beside, *source = (f"`{_shown(folder / names[0], origin)}`" for folder in folders if folder.is_dir())
         return f"looked for {beside}" + "".join(f" and {path}" for path in source)
 
+    def root(self, document: Document) -> Path:
+        """The folder of a document's project; of one that is no file, or a shipped one, the working directory."""
+        if document.path is None or document.path.parent == self.library:
+            return Path.cwd()
+        return self._place(document.path).root
+
     def names(self, origin: Document) -> list[str]:
         """The names that resolve in a document, sorted; of files only those in the folders themselves."""
         found = {entry.name for entry in origin.entries[1:] if not entry.is_documentation}

@@ -31,6 +31,7 @@ from prose_lang.documents.loader import Loader
 from prose_lang.documents.model import FUNCTION_KINDS, Document, Entry
 from prose_lang.documents.reader import read_document
 from prose_lang.engine.binding import Binder
+from prose_lang.engine.conversations import ConversationFiles
 from prose_lang.engine.decisions import Decisions
 from prose_lang.engine.given import Given
 from prose_lang.engine.linker import Linker, Unit
@@ -46,6 +47,7 @@ from prose_lang.runtime.activation import Run
 from prose_lang.runtime.compiler.code import Code
 from prose_lang.runtime.compiler.compiler import compile_program
 from prose_lang.runtime.compiler.probe import Probe
+from prose_lang.runtime.conversations import Memory
 from prose_lang.runtime.effects import Service
 from prose_lang.runtime.patterns import BoundPattern
 from prose_lang.runtime.served import ServedContract
@@ -78,9 +80,9 @@ class Engine:
     names (L30.0). `model` is the default model, `PROVIDER/MODEL` or an alias; `models` says more about models, and
     `completion` answers their requests in litellm's place. With `live` off (or `PROSE_NO_LIVE_CALLS` set) no model is
     ever asked (P410). `cassette` records what services answer, or answers in their place. `observers` are told every
-    event. With `trace` off no calls are kept, so that a run of any length needs the same memory. A `probe` is told
-    which statements the runs go through and how conditions fall (`prose_lang.testing.coverage`). `max_depth` and
-    `max_passes` are the ceilings of P307 and P306.
+    event, and with `stream` also the text of models while it comes (`TextDelta`). With `trace` off no calls are kept,
+    so that a run of any length needs the same memory. A `probe` is told which statements the runs go through and how
+    conditions fall (`prose_lang.testing.coverage`). `max_depth` and `max_passes` are the ceilings of P307 and P306.
 
     >>> engine = Engine(services={"shout": lambda text: text.upper()})
     >>> engine.run(engine.loads('call shout\\n  text: "hi"'), {}).value
@@ -101,6 +103,7 @@ class Engine:
         limits: Limits | None = None,
         observers: Iterable[Observer] = (),
         conditions: Mapping[str, Callable[..., Any]] | None = None,
+        stream: bool = False,
         strict: bool = False,
         trace: bool = True,
         max_depth: int = 200,
@@ -123,6 +126,7 @@ class Engine:
         self.limits = limits or Limits()
         self.observers = tuple(observers)
         self.conditions = dict(conditions or {})
+        self.stream = stream
         self.strict = strict
         self.trace = trace
         self.max_depth = max_depth
@@ -270,10 +274,15 @@ class Engine:
             if part is not None:
                 part.cassette.check()
             with self._linking:
-                bound, inputs, asked, diagnostics = self._prepare(pattern, names, services, judge)
+                bound, inputs, asked, linked = self._prepare(pattern, names, services, judge)
         except ProseError as error:
             return Outcome(run_id, "invalid", error=error, diagnostics=error.diagnostics)
-        recorder, run = self._new_run(run_id, asked, part, keep=self.trace)
+        diagnostics = linked.diagnostics
+        recorder, run = self._new_run(
+            run_id, asked, part, keep=self.trace,
+            session=self._sessions(linked.linker.registered),
+            memory=Memory(ConversationFiles(lambda: self.loader.root(pattern.document), self.models.keys.redactor)),
+        )  # fmt: skip
 
         def ended(status: str, value: Value = None, error: ProseError | None = None) -> Outcome:
             found = (*diagnostics, *(error.diagnostics if error is not None else ()))
@@ -312,10 +321,19 @@ class Engine:
             raise LimitError("P405", f"the run's time of {seconds:g} s is over", source=place.source, span=place.span,
                              hint="raise the limit if that is what you want (--timeout)") from None  # fmt: skip
 
-    def _new_run(self, run_id: str, judge: Service | None, part: Part | None, *, keep: bool) -> tuple[Recorder, Run]:
+    def _new_run(
+        self,
+        run_id: str,
+        judge: Service | None,
+        part: Part | None,
+        *,
+        keep: bool,
+        session: Callable[[str | None], Service],
+        memory: Memory,
+    ) -> tuple[Recorder, Run]:
         """A run with its handlers, and what records it."""
         clock = LoopClock()
-        recorder = Recorder(clock, self.observers, keep=keep)
+        recorder = Recorder(clock, self.observers, keep=keep, stream=self.stream)
         told = keep or bool(self.observers)
         run = Run(
             run_id=run_id,
@@ -323,7 +341,8 @@ class Engine:
             max_depth=self.max_depth,
             max_passes=self.max_passes,
             judge=judge,
-            session=self._session,
+            session=session,
+            memory=memory,
             rules=self.conditions,
             on_warning=recorder.warned,
             on_decision=recorder.decided if told else None,
@@ -376,7 +395,9 @@ class Engine:
         part = part or self.cassette
         if part is not None:
             part.cassette.check()
-        recorder, run = self._new_run(new_run_id(), asked, part, keep=True)
+        recorder, run = self._new_run(
+            new_run_id(), asked, part, keep=True, session=self._sessions(self.services), memory=Memory()
+        )
         return Decisions(recorder, run)
 
     # --- preparing ---------------------------------------------------------------------------------------------------
@@ -394,7 +415,7 @@ class Engine:
 
     def _prepare(
         self, pattern: Pattern, names: Mapping[str, Any], services: Mapping[str, Service] | None, judge: Any
-    ) -> tuple[Runnable, dict[str, Value], Service | None, tuple[Diagnostic, ...]]:
+    ) -> tuple[Runnable, dict[str, Value], Service | None, _Linked]:
         """Link, check and bind. Raises CheckError with everything that is wrong."""
         linked = self._linked_kept(pattern, services)
         key = _key_of(pattern.entry, names)
@@ -410,11 +431,11 @@ class Engine:
             unit = Unit(pattern.document, pattern.entry)
             service = linked.linker.unit_service(unit, pattern.entry.name, slots)
             made = service if isinstance(service, BoundPattern) else ServedContract(linked.program, service)
-            check_models(made, asked, self.models)
+            check_models(made, asked, self.models, self._sessions(linked.linker.registered))
             # The names are kept with it: the key holds identities, which are theirs as long as they live.
             kept = (dict(names), made)
             self._keep(linked.bound, key, kept)
-        return kept[1], inputs, asked, linked.diagnostics
+        return kept[1], inputs, asked, linked
 
     def _linked_kept(self, pattern: Pattern, services: Mapping[str, Service] | None) -> _Linked:
         """The links of a pattern; the same ones in every run, unless scripted replies make each run's services new."""
@@ -465,6 +486,11 @@ class Engine:
             known = as_service(thing, name=name, threads=self._threads)
             self._keep(self._adapted, key, known)
         return known
+
+    def _sessions(self, registered: Mapping[str, Service]) -> Callable[[str | None], Service]:
+        """What does the session of an agent: the service of its name, else that of all sessions, else a model (L29)."""
+        others = registered.get("session", self._session)
+        return lambda agent: registered.get(agent, others) if agent is not None else others
 
     def _keep(self, kept: OrderedDict[Any, Any], key: Any, value: Any) -> None:
         with self._lock:

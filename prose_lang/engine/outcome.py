@@ -192,23 +192,26 @@ def _record(effect: Effect) -> CallRecord:
         {name: _shown(value) for name, value in effect.inputs.items()},
         {name: _shown(value) for name, value in effect.modifiers.as_json().items()},
         _shown(effect.value),
-        _error(effect.error),
+        _error(effect.error, effect.heard),
         effect.made,
         effect.seconds,
         effect.usage.as_json() if effect.usage is not None else None,
     )
 
 
-def _error(error: BaseException | None) -> dict[str, Any] | None:
+def _error(error: BaseException | None, heard: str | None) -> dict[str, Any] | None:
     if error is None:
         return None
-    if isinstance(error, ProseError):
+    if not isinstance(error, ProseError):
+        plain: dict[str, Any] = {"code": None, "name": "cancelled", "message": "the call was cancelled"}
+    else:
         plain = {"code": error.code, "name": error.name, "message": error.message}
-        answer = getattr(error, "answer", None)
-        if answer is not None:  # what a model said that broke its contract (L33)
-            plain["answer"] = answer
-        return plain
-    return {"code": None, "name": "cancelled", "message": "the call was cancelled"}
+    answer = getattr(error, "answer", None)
+    if answer is None:
+        answer = heard
+    if answer is not None:  # what a model said that broke its contract (L33), or before it broke off
+        plain["answer"] = answer
+    return plain
 
 
 def _shown(value: Value) -> Value:

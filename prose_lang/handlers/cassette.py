@@ -180,21 +180,35 @@ class _Taped:
 
 
 class _TapedCompletion:
-    """Answers the requests of one attempt of a model."""
+    """Answers the requests of one attempt of a model. A replay tells the text to whoever listens in one piece."""
 
     def __init__(self, taped: _Taped, effect: Effect) -> None:
         self.taped = taped
         self.effect = effect
 
     async def complete(self, request: Request, seconds: float) -> Reply:
+        """See `Completion`."""
+        return await self._answer(request, seconds, None)
+
+    async def stream(self, request: Request, seconds: float, tell: Callable[[str], None]) -> Reply:
+        """See `Streaming`. What a completion that cannot stream answers is told to nobody."""
+        return await self._answer(request, seconds, tell)
+
+    async def _answer(self, request: Request, seconds: float, tell: Callable[[str], None] | None) -> Reply:
         taped, effect = self.taped, self.effect
+        reply: Reply
         if taped.part.replays:
-            replayed: Reply = await taped.replay(effect, request.as_json(), _reply_of)
-            return replayed
+            reply = await taped.replay(effect, request.as_json(), _reply_of)
+            if tell is not None and reply.text:
+                tell(reply.text)
+            return reply
         service: Any = taped.service
 
         async def ask() -> Reply:
-            found: Reply = await service.models.completion_of(request.model).complete(request, seconds)
+            inner = service.models.completion_of(request.model)
+            stream = getattr(inner, "stream", None) if tell is not None else None
+            asking = inner.complete(request, seconds) if stream is None else stream(request, seconds, tell)
+            found: Reply = await asking
             return found
 
         replied: Reply = await taped.record(effect, request.as_json(), ask, _as_reply)

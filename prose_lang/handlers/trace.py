@@ -6,13 +6,14 @@ Observers get frozen events. One that raises is not asked again in this run, and
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 from prose_lang.conditions import Decided as DecidedByRule
 from prose_lang.handlers.clock import Clock
 from prose_lang.runtime.activation import Activation, Perform
 from prose_lang.runtime.effects import Effect, Usage
-from prose_lang.runtime.events import CallFinished, CallStarted, Decided, Event, Noted, Warned, copied
+from prose_lang.runtime.events import CallFinished, CallStarted, Decided, Event, Noted, TextDelta, Warned, copied
 from prose_lang.runtime.place import Place
 from prose_lang.semantics import ConditionPlan
 
@@ -78,11 +79,17 @@ class WarningEvent:
 
 
 class Recorder:
-    """The trace of one run. With `keep` off nothing is stored but the sums; observers still see everything."""
+    """The trace of one run. With `keep` off nothing is stored but the sums; observers still see everything.
 
-    def __init__(self, clock: Clock, observers: Sequence[Observer] = (), *, keep: bool = True) -> None:
+    With `stream` they are told the text of answers while it comes.
+    """
+
+    def __init__(
+        self, clock: Clock, observers: Sequence[Observer] = (), *, keep: bool = True, stream: bool = False
+    ) -> None:
         self.clock = clock
         self.keep = keep
+        self.stream = stream
         self.observers = list(observers)
         self.calls: list[Effect] = []
         self.decisions: list[Decision] = []
@@ -103,6 +110,8 @@ class Recorder:
             effect.started = now()
             if self.observers:
                 self.tell(CallStarted(effect))
+                if self.stream:
+                    effect.tell = partial(self.heard, effect)
             try:
                 value = await inner(effect)
             except BaseException as error:
@@ -120,6 +129,10 @@ class Recorder:
                     self.tell(CallFinished(effect))
 
         return perform
+
+    def heard(self, effect: Effect, text: str) -> None:
+        """A piece of an answer has come."""
+        self.tell(TextDelta(effect.number, effect.address, effect.service.name, effect.made, text))
 
     def decided(
         self,

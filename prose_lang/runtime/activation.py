@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any
 
 from prose_lang.diagnostics import RunError
+from prose_lang.runtime.conversations import Memory
 from prose_lang.runtime.effects import Effect, Service
 from prose_lang.runtime.judged import Judged
 from prose_lang.runtime.parallel import Live
@@ -49,11 +50,13 @@ class Activation:
     `prefix` is the address of the call that started it, `order` that call's place in program order. `template` is the
     frame that the bodies of blocks start from, `own` the inputs without a default, which instances may take by name
     (L7), `inherited` those and the ones that it was offered itself. `within` are the names of the patterns and
-    instances it is part of, which limits go by (L34). `stack` counts the Python frames below it, roughly.
+    instances it is part of, which limits go by (L34). `stack` counts the Python frames below it, roughly. `memory`
+    holds the conversations that it sees (L29).
     """
 
     __slots__ = (
-        "depth", "home", "indices", "inherited", "order", "own", "prefix", "run", "stack", "template", "within",
+        "depth", "home", "indices", "inherited", "memory", "order", "own", "prefix", "run", "stack", "template",
+        "within",
     )  # fmt: skip
 
     def __init__(
@@ -77,15 +80,20 @@ class Activation:
         self.own: Mapping[str, Value] = {}
         self.inherited: Mapping[str, Value] = {}
         self.within: tuple[str, ...] = ()
+        self.memory = run.memory
 
-    def branch(self, indices: tuple[int, ...], *, fresh: bool = True) -> Activation:
-        """The same body in a branch or step with indices of its own; a branch is a task, so its stack is `fresh`."""
+    def branch(self, indices: tuple[int, ...], memory: Memory | None = None, *, fresh: bool = True) -> Activation:
+        """The same body in a branch or step with indices of its own; a branch is a task, so its stack is `fresh`.
+
+        What runs beside others has a `memory` of its own, and whoever joins it takes that over.
+        """
         stack = self.home.code.weight if fresh else self.stack
         made = Activation(self.run, self.home, self.prefix, self.order, indices, self.depth, stack)
         made.template = self.template
         made.own = self.own
         made.inherited = self.inherited
         made.within = self.within
+        made.memory = memory or self.memory
         return made
 
     def below(self, home: Home, prefix: str, order: tuple[int, ...], place: Place) -> Activation:
@@ -95,6 +103,7 @@ class Activation:
             place.fail("P307", f"calls are nested more than {self.run.max_depth} deep")
         made = Activation(self.run, home, prefix, order, (), depth, self.stack + home.code.weight)
         made.within = self.within
+        made.memory = self.memory
         return made
 
     async def descend(self, work: Coroutine[Any, Any, Any]) -> Any:
@@ -122,7 +131,8 @@ class Run:
         max_depth: int,
         max_passes: int,
         judge: Service | None,
-        session: Service | None,
+        session: Callable[[str | None], Service | None],
+        memory: Memory,
         rules: Mapping[str, Callable[..., bool]],
         on_warning: Callable[[Place, str, str], None],
         on_decision: Callable[..., None] | None,
@@ -133,7 +143,9 @@ class Run:
         self.max_depth = max_depth
         self.max_passes = max_passes
         self.judge = judge
+        #: What does a session, by the name of its agent.
         self.session = session
+        self.memory = memory
         self.rules = rules
         self.on_warning = on_warning
         self.on_decision = on_decision

@@ -7,11 +7,14 @@ again: its address (L35). It doubles as the record of what came of it, so that t
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from prose_lang.semantics.signature import Signature
 from prose_lang.text import Source, Span
+
+if TYPE_CHECKING:
+    from prose_lang.runtime.conversations import Turn
 
 _NUMBERS = re.compile(r"\[(\d+)\]")
 
@@ -115,6 +118,9 @@ class Effect:
     #: What a service keeps from one request of this call to the next, and what it made ready for the next one.
     memo: Any = None
     ready: Any = None
+    #: Whom a service tells its text while it comes, None if nobody listens; and what had come when a request failed.
+    tell: Callable[[str], None] | None = None
+    heard: str | None = None
     reserved: Reservation | None = None
     #: What answers the requests of a metered service instead of its own completion (`handlers/cassette`), and which
     #: model the answer is of.
@@ -169,9 +175,11 @@ class Call(Effect):
 
 
 class Session(Call):
-    """A `session` (L29): work for the default model. `role` is the prompt of its agent, if it names one."""
+    """A `session` (L29): work for the default model. `role` is the prompt of its agent, if it names one; `before` are
+    the turns that it goes on from."""
 
     role: str | None = None
+    before: tuple[Turn, ...] = ()
 
 
 class Ask(Effect):

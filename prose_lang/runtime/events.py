@@ -75,6 +75,26 @@ class CallFinished(CallStarted):
         """What the service said it used, if it did."""
         return self._effect.usage.as_json() if self._effect.usage is not None else None
 
+    @property
+    def heard(self) -> str | None:
+        """What had come of an answer when it failed."""
+        return self._effect.heard
+
+
+@attrs.frozen
+class TextDelta:
+    """A piece of an answer that is on its way, where the engine streams. All pieces of a request make its text.
+
+    `number` is that of the call (`CallStarted.number`), `request` counts its requests from 1: the text begins anew with
+    each. Whether it is an answer that can be used is known when the call has finished, and not before.
+    """
+
+    number: int
+    address: str
+    service: str
+    request: int
+    text: str
+
 
 @attrs.frozen
 class Decided:
@@ -110,4 +130,4 @@ class Noted:
     detail: Any
 
 
-Event: TypeAlias = CallStarted | CallFinished | Decided | Warned | Noted
+Event: TypeAlias = CallStarted | CallFinished | TextDelta | Decided | Warned | Noted

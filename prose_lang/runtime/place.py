@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple, NoReturn
 
 from prose_lang.diagnostics import RunError
@@ -17,3 +19,14 @@ class Place(NamedTuple):
     def fail(self, code: str, message: str, hint: str | None = None) -> NoReturn:
         """Raise the error of this place."""
         raise RunError(code, message, source=self.source, span=self.span, hint=hint)
+
+
+@contextmanager
+def located(place: Place) -> Iterator[None]:
+    """Errors that know no place get this one."""
+    try:
+        yield
+    except RunError as error:
+        if error.source is None:
+            error.source, error.span = place
+        raise

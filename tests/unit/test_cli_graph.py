@@ -290,8 +290,8 @@ def test_calls_that_nothing_bounds_say_why(services: str) -> None:
         (["--calls", "max_rounds=many"],
          'error[P211] wrong-type: `max_rounds` is "many", a string, where integer is declared'),
         (["--calls", "max_rounds"], "error: `max_rounds` is not NAME=VALUE, NAME:=JSON or NAME=@FILE"),
-        (["max_rounds=2"], "error: values, --services and --script belong to --calls"),
-        (["--calls", "--source"], "error: --calls and --source exclude each other"),
+        (["max_rounds=2"], "error: values, --services and --script belong to --calls or --prompt"),
+        (["--calls", "--source"], "error: --calls, --prompt and --source exclude each other"),
     ],
 )  # fmt: skip
 def test_wrong_words(words: list[str], message: str) -> None:

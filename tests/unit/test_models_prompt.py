@@ -274,10 +274,41 @@ return [a, b]
     assert outcome.trace.calls[0].address == "delegation/1.session"
 
 
-def test_resume_needs_a_session_that_remembers() -> None:
-    outcome = run(Fake(), 'agent a:\n  prompt: "x"\nresume: a\n  prompt: "y"', {}, model="openai/m")
-    assert outcome.error is not None
-    assert (outcome.error.code, outcome.error.as_diagnostic().line) == ("P410", 3)
+def test_resume_sends_what_was_said_as_messages() -> None:
+    body = """
+agent writer:
+  prompt: "You write"
+  persist: true
+session: writer
+  prompt: "One"
+  context: ["x ===== y"]
+return resume: writer
+  prompt: "Two"
+"""
+    fake = Fake("first", "second")
+    outcome = run(fake, body, {}, model="openai/m")
+    assert outcome.value == "second"
+    first, second = ([(message.role, message.text) for message in request.messages] for request in fake.requests)
+    assert second == [*first, ("assistant", "first"), ("user", "Two")]
+    assert first[1] == ("user", 'One\n\n======[ context: JSON ]\n["x ===== y"]\n======[ end of context ]')
+
+
+def test_the_rule_about_inputs_stays_while_the_conversation_holds_some() -> None:
+    body = """
+agent writer:
+  persist: true
+session: writer
+  prompt: "One"
+resume: writer
+  prompt: "Two"
+  context: 1
+resume: writer
+  prompt: "Three"
+"""
+    fake = Fake()
+    run(fake, body, {}, model="openai/m")
+    assert [request.messages[0].role for request in fake.requests] == ["user", "system", "system"]
+    assert fake.requests[1].messages[0] == fake.requests[2].messages[0]
 
 
 # --- a judge that is a bare model ------------------------------------------------------------------------------------

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 from prose_lang.conditions import BOOLEAN_FIELDS, TEXT_FIELDS
 from prose_lang.runtime.compiler.code import Frame, Value
 from prose_lang.runtime.completion import Escape
-from prose_lang.runtime.effects import NO_MODIFIERS, Call, Modifiers, Service, Session
+from prose_lang.runtime.effects import NO_MODIFIERS, Call, Modifiers, Service
 from prose_lang.runtime.linking import Link, link, missing_inputs
 from prose_lang.runtime.place import Place
 from prose_lang.semantics import CallPlan, Target
-from prose_lang.semantics.calls import MODIFIERS
 from prose_lang.semantics.modifiers import BACKOFF
 from prose_lang.syntax import nodes as n
 from prose_lang.values import ServiceRef, TooLarge, interpolated, kind_of
@@ -33,8 +32,8 @@ def compile_call(
     place, site = Place(c.program.source, plan.target.span), plan.site
     locate = _locator(c, plan.target, node)
     note = _note(c, plan, alias, declared)
-    values = {name: _property(c, item) for name, item in plan.bindings}
-    values.update({name: _property(c, item) for name, item in plan.words.items()})
+    values = {name: property_value(c, item) for name, item in plan.bindings}
+    values.update({name: property_value(c, item) for name, item in plan.words.items()})
     if node.arguments is not None:
         return _positional(c, plan, node.arguments, values, note)
     modifiers = _modifiers(c, plan)
@@ -59,7 +58,7 @@ def compile_call(
                 agreed.warn(service, {name: runs[name](f) for name in agreed.dropped}, place, run.warn)
             words = {name: runs[name](f) for name in agreed.words} if agreed.words else None
         else:
-            evaluated = await _evaluate_all(values, f)
+            evaluated = await evaluate_all(values, f)
             if type(evaluated) is Escape:
                 return evaluated
             inputs = {
@@ -75,7 +74,7 @@ def compile_call(
             agreed.check(service, inputs, place, run.warn)
         chosen = NO_MODIFIERS
         if modifiers is not None or words:
-            chosen = await _chosen(modifiers, words or {}, f, place)
+            chosen = await chosen_modifiers(modifiers, words or {}, f, place)
             if type(chosen) is Escape:
                 return chosen
         effect = Call(site, here, here.indices, service, inputs, chosen)
@@ -114,18 +113,19 @@ def _note(
     return note
 
 
-def _property(c: Compiler, item: n.Property) -> Value:
+def property_value(c: Compiler, item: n.Property) -> Value:
     """The value of a property; that of an indented map is an object."""
     if item.value is not None:
         return c.value(item.value)
-    values = {inner.name: _property(c, inner) for inner in item.nested}
+    values = {inner.name: property_value(c, inner) for inner in item.nested}
     if any(value.waits or value.escapes for value in values.values()):
-        return Value(lambda f: _evaluate_all(values, f), waits=True, escapes=True)
+        return Value(lambda f: evaluate_all(values, f), waits=True, escapes=True)
     runs = {name: value.run for name, value in values.items()}
     return Value(lambda f: {name: run(f) for name, run in runs.items()})
 
 
-async def _evaluate_all(values: dict[str, Value], f: Frame) -> Any:
+async def evaluate_all(values: dict[str, Value], f: Frame) -> Any:
+    """The values by name, in order; the first `Escape` instead of them."""
     found = {}
     for name, value in values.items():
         result = await value.run(f) if value.waits else value.run(f)
@@ -161,7 +161,7 @@ def _positional(
         agreed: Link | None = links.get((plan, service))
         if agreed is None:
             agreed = links[plan, service] = link(plan, service, given, place)
-        evaluated = await _evaluate_all(given, f)
+        evaluated = await evaluate_all(given, f)
         if type(evaluated) is Escape:
             return evaluated
         inputs = {name: evaluated[name] for name in agreed.inputs if evaluated[name] is not None or agreed.keep_null}
@@ -170,7 +170,7 @@ def _positional(
         if missing:
             raise missing_inputs(service, missing, place)
         agreed.check(service, inputs, place, run.warn)
-        chosen = await _chosen(modifiers, {name: evaluated[name] for name in agreed.words}, f, place)
+        chosen = await chosen_modifiers(modifiers, {name: evaluated[name] for name in agreed.words}, f, place)
         if type(chosen) is Escape:
             return chosen
         effect = Call(site, here, here.indices, service, inputs, chosen)
@@ -188,47 +188,6 @@ def compile_invoke(c: Compiler, node: n.Invoke) -> Value:
     """`f(a, b)` inside an expression."""
     plan = c.program.calls[node]
     return _positional(c, plan, node.arguments, {}, _note(c, plan, None, None))
-
-
-# --- sessions (L29) --------------------------------------------------------------------------------------------------
-
-#: Properties of sessions and agents that are settings of the runtime's and are never sent to a model.
-_SESSION_WORDS = (*MODIFIERS, "prompt", "model", "context")
-
-
-def compile_session(c: Compiler, node: n.Session | n.Resume) -> Value:
-    """`session`: one call of the run's default model. Its agent's prompt is the role, its own the task; what the
-    session sets goes before what its agent sets. `resume` needs a session that remembers, and none does: P410."""
-    place, site = c.place(node), c.program.sites[node]
-    agent = c.program.agents.get(node.agent.id) if node.agent is not None else None
-    settings = agent.properties if agent is not None else ()
-    lent = {item.name: _property(c, item) for item in settings if item.name in _SESSION_WORDS}
-    own = {item.name: _property(c, item) for item in node.properties if item.name in _SESSION_WORDS}
-    role = lent.pop("prompt", None)
-    values = {**lent, **own}
-    if isinstance(node, n.Session) and node.prompt is not None:
-        values["prompt"] = c.expression(node.prompt)
-
-    async def session(f: Frame) -> Any:
-        here = f[0]
-        service: Service | None = here.run.session
-        if service is None:
-            place.fail("P410", "a session is work for a model, and no model is configured",
-                       "call a service instead, or give the run a model (--model)")  # fmt: skip
-        if isinstance(node, n.Resume):
-            place.fail("P410", "sessions are not remembered, so none can be resumed", "start one: session: …")
-        modifiers = await _chosen(values, {}, f, place)
-        if type(modifiers) is Escape:
-            return modifiers
-        effect = Session(site, here, here.indices, service, {}, modifiers)
-        if role is not None:
-            said = await _evaluate_all({"role": role}, f)
-            if type(said) is Escape:
-                return said
-            effect.role = _worded("role", said, place)
-        return await (here.run.perform_composite(effect) if service.composite else here.run.perform(effect))
-
-    return Value(session, waits=True, escapes=any(value.escapes for value in values.values()))
 
 
 # --- finding the service ---------------------------------------------------------------------------------------------
@@ -286,9 +245,9 @@ def _modifiers(c: Compiler, plan: CallPlan) -> dict[str, Value] | None:
     return found or None
 
 
-async def _chosen(modifiers: dict[str, Value] | None, words: dict[str, Any], f: Frame, place: Place) -> Any:
+async def chosen_modifiers(modifiers: dict[str, Value] | None, words: dict[str, Any], f: Frame, place: Place) -> Any:
     """Evaluate the modifiers of a call, to the `words` among its values; P212 for values that they cannot have."""
-    evaluated = await _evaluate_all(modifiers or {}, f)
+    evaluated = await evaluate_all(modifiers or {}, f)
     if type(evaluated) is Escape:
         return evaluated
     values = {**evaluated, **words}
@@ -304,13 +263,14 @@ async def _chosen(modifiers: dict[str, Value] | None, words: dict[str, Any], f: 
         retry=int(retry or 0),
         backoff=backoff or "none",
         timeout=timeout,
-        prompt=_worded("prompt", values, place),
-        model=_worded("model", values, place),
+        prompt=worded("prompt", values, place),
+        model=worded("model", values, place),
         context=values.get("context"),
     )
 
 
-def _worded(name: str, values: dict[str, Any], place: Place) -> str | None:
+def worded(name: str, values: dict[str, Any], place: Place) -> str | None:
+    """One of the values as a text; None if it is null or not there."""
     value = values.get(name)
     try:
         return None if value is None else interpolated(value)

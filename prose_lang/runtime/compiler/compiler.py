@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from prose_lang.runtime.compiler import calls, conditions, expressions, loops, parallels, pipelines, statements
+from prose_lang.runtime.compiler import (
+    calls,
+    conditions,
+    expressions,
+    loops,
+    parallels,
+    pipelines,
+    sessions,
+    statements,
+)
 from prose_lang.runtime.compiler.code import BlockCode, Code, Frame, Step, Value
 from prose_lang.runtime.compiler.probe import Probe, counting, watched
 from prose_lang.runtime.completion import ArmValue, Escape, Return
@@ -93,7 +102,7 @@ class Compiler:
             case n.Call():
                 return calls.compile_call(self, node)
             case n.Session() | n.Resume():
-                return calls.compile_session(self, node)
+                return sessions.compile_session(self, node)
             case n.Pipeline():
                 return pipelines.compile_pipeline(self, node)
             case n.Do():

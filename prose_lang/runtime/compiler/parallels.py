@@ -11,8 +11,9 @@ from prose_lang.runtime.compiler.code import Frame, Step, Value
 from prose_lang.runtime.compiler.loops import BREATH, pairs_of, whole_count
 from prose_lang.runtime.compiler.statements import error_value, value_of
 from prose_lang.runtime.completion import Return
+from prose_lang.runtime.conversations import Memory
 from prose_lang.runtime.parallel import PENDING, Joined, join
-from prose_lang.runtime.place import Place
+from prose_lang.runtime.place import Place, located
 from prose_lang.syntax import nodes as n
 from prose_lang.values.model import MAX_NODES
 
@@ -85,6 +86,11 @@ def _settle(strategy: Strategy, joined: Joined, need: int | None, node_place: Pl
     return [value if number in chosen else PENDING for number, value in enumerate(joined.values)]
 
 
+def _counted(joined: Joined, values: Sequence[Any]) -> list[int]:
+    """The branches that count, in order: those that succeeded, of a race the winners."""
+    return [number for number, value in enumerate(values) if value is not PENDING and number not in joined.errors]
+
+
 def _list_value(strategy: Strategy, values: Sequence[Any]) -> Any:
     """The value of a join as a list; of "first" the winner's."""
     if strategy.name == "first":
@@ -117,7 +123,7 @@ def compile_parallel(c: Compiler, node: n.Parallel) -> Value:
         frames: list[Frame] = []
         for item in branches:
             frame = item.fork(f)
-            frame[0] = here.branch(here.indices)
+            frame[0] = here.branch(here.indices, here.memory.branch())
             frames.append(frame)
 
         async def branch(number: int) -> Any:
@@ -129,6 +135,10 @@ def compile_parallel(c: Compiler, node: n.Parallel) -> Value:
         fail_fast = strategy.on_fail == "fail-fast"
         joined = await join(branch, len(branches), here.run.live, place, need=need, fail_fast=fail_fast)
         values = _settle(strategy, joined, need, place)
+        # A branch that failed or lost said nothing to anybody (L29).
+        if any(frame[0].memory.changed for frame in frames):
+            with located(place):
+                here.memory.take(frames[number][0].memory for number in _counted(joined, values))
         whole: dict[str, Any] = {}
         for number, (item, value) in enumerate(zip(branches, values, strict=True)):
             for name, cell in item.names:
@@ -201,16 +211,26 @@ def compile_fan_out(c: Compiler, node: n.ParallelFor | n.ParallelRepeat) -> Valu
         if not items:
             return _settle(strategy, Joined([], {}), need, place)
         if waits:
+            said: dict[int, Memory] = {}
 
             async def branch(number: int) -> Any:
-                completion = await step_run(frame_of(number))
+                frame = frame_of(number)
+                memory = frame[0].memory = here.memory.branch()
+                completion = await step_run(frame)
+                if memory.changed:  # only those are kept: there may be very many branches
+                    said[number] = memory
                 return completion.value if type(completion) is Return else None
 
             fail_fast = strategy.on_fail == "fail-fast"
             joined = await join(branch, len(items), here.run.live, place, need=need, fail_fast=fail_fast)
+            values = _settle(strategy, joined, need, place)
+            if said:
+                with located(place):
+                    here.memory.take(said[number] for number in _counted(joined, values) if number in said)
         else:
             joined = await _one_by_one(lambda number: step_run(frame_of(number)), len(items), need, strategy)
-        return _list_value(strategy, _settle(strategy, joined, need, place))
+            values = _settle(strategy, joined, need, place)
+        return _list_value(strategy, values)
 
     return Value(run, waits=True)
 

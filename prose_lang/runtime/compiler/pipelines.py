@@ -10,8 +10,9 @@ from prose_lang.runtime.compiler.code import Frame, Step, Value
 from prose_lang.runtime.compiler.loops import BREATH
 from prose_lang.runtime.compiler.probe import watched_filter
 from prose_lang.runtime.compiler.statements import value_of
+from prose_lang.runtime.conversations import Memory
 from prose_lang.runtime.parallel import join
-from prose_lang.runtime.place import Place
+from prose_lang.runtime.place import Place, located
 from prose_lang.syntax import nodes as n
 from prose_lang.values import kind_of
 
@@ -55,12 +56,7 @@ class _Stage:
             case "reduce":
                 return await self.reduce(f, value)
             case "pmap":
-                joined = await join(
-                    lambda number: self.one(f, number, value[number]), len(value), f[0].run.live, self.place
-                )
-                if joined.errors:
-                    raise joined.errors[min(joined.errors)]
-                return joined.values
+                return await self.all_at_once(f, value)
             case "filter":
                 kept = []
                 for number, item in enumerate(value):
@@ -75,10 +71,29 @@ class _Stage:
                     await _breathe(number)
                 return made
 
-    async def one(self, f: Frame, number: int, *values: Any) -> Any:
+    async def all_at_once(self, f: Frame, items: list[Any]) -> list[Any]:
+        """`pmap`: each item is a branch of its own."""
+        memory, said = f[0].memory, {}
+
+        async def branch(number: int) -> Any:
+            own = memory.branch()
+            value = await self.one(f, number, items[number], memory=own)
+            if own.changed:
+                said[number] = own
+            return value
+
+        joined = await join(branch, len(items), f[0].run.live, self.place)
+        if joined.errors:
+            raise joined.errors[min(joined.errors)]
+        if said:
+            with located(self.place):
+                memory.take(said[number] for number in sorted(said))
+        return joined.values
+
+    async def one(self, f: Frame, number: int, *values: Any, memory: Memory | None = None) -> Any:
         """One step with its own frame; its names hold `values`."""
         frame = self.fork(f)
-        frame[0] = f[0].branch((*f[0].indices, number), fresh=self.kind == "pmap")
+        frame[0] = f[0].branch((*f[0].indices, number), memory, fresh=self.kind == "pmap")
         for cell, value in zip(self.cells, values, strict=True):
             frame[cell] = value
         completion = self.step.run(frame)

@@ -4,6 +4,7 @@
     inputs  ──┼─▶ prompt ─▶ Request ─▶ Completion ─▶ Reply ─▶ answer ─▶ value
     choice  ──┘             (litellm, or whatever is put in its place)
 
-Only `litellm_completion.py` knows litellm, and imports it with the first request. Limits, budgets, rates and retries
-are the business of `handlers/`; sessions that remember, streams and recordings are not here.
+Only `litellm_completion.py` knows litellm, and imports it with the first request; `gathering.py` puts its streams
+together. Limits, budgets, rates and retries are the business of `handlers/`; what a session remembers is in
+`runtime/conversations.py`, and recordings are not here.
 """

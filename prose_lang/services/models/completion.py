@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import attrs
@@ -34,3 +35,13 @@ class Completion(Protocol):
 
     async def complete(self, request: Request, seconds: float) -> Reply:
         """Ask, and wait at most so long."""
+
+
+class Streaming(Completion, Protocol):
+    """A completion that can tell a text while it comes. One that cannot has no such method, and nothing else changes.
+
+    The reply, the errors and the number of requests are those of `complete`.
+    """
+
+    async def stream(self, request: Request, seconds: float, tell: Callable[[str], None]) -> Reply:
+        """Ask, tell each piece of the text, and give the whole."""

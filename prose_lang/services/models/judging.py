@@ -1,8 +1,8 @@
 """What a model is asked as a judge (L30.5, L31): whether a condition holds, or which of several options is meant.
 
 The question and the values it names are inputs like any other: each stands in a block of its own, as data. What is
-said here alone is how to judge: by the values and nothing else, by the meaning of the words, with a reason first. Which
-conditions are put to a judge at all, and which values they name, is decided by the layers of conditions.
+asked here alone is how to judge: by the values and nothing else, by the meaning of the words, with a reason first.
+Which conditions are put to a judge at all, and which values they name, is decided by the layers of conditions.
 """
 
 from __future__ import annotations

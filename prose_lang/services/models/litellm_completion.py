@@ -10,13 +10,14 @@ import asyncio
 import functools
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from email.utils import parsedate_to_datetime
 from typing import Any
 
 from prose_lang.diagnostics import RunError, ServiceError
 from prose_lang.diagnostics.redact import Redactor
 from prose_lang.services.models.completion import Reply
+from prose_lang.services.models.gathering import gathered
 from prose_lang.services.models.keys import Keys
 from prose_lang.services.models.request import Request
 from prose_lang.services.models.schema import is_closed
@@ -25,6 +26,8 @@ from prose_lang.services.models.settings import ModelSettings
 #: Statuses that may pass; everything else an answer says about itself stays true however often one asks.
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _LONGEST_REASON = 500
+_FORMAT_WORDS = ("response_format", "json_schema", "response format")
+_STREAM_WORDS = ("stream_options", "streaming", "`stream`", "'stream'", '"stream"')
 
 
 class ProviderError(Exception):
@@ -38,28 +41,49 @@ class LitellmCompletion:
         self.settings = settings
         self.keys = keys
         self._without_format: set[str] = set()  # models whose provider refused `response_format`
+        self._without_stream: set[str] = set()  # and those whose provider does not stream
 
     async def complete(self, request: Request, seconds: float) -> Reply:
         """One request. See `Completion`."""
+        return await self._ask(request, seconds, None)
+
+    async def stream(self, request: Request, seconds: float, tell: Callable[[str], None]) -> Reply:
+        """One request whose text is told while it comes. See `Streaming`."""
+        return await self._ask(request, seconds, None if request.model in self._without_stream else tell)
+
+    async def _ask(self, request: Request, seconds: float, tell: Callable[[str], None] | None) -> Reply:
         litellm = load_litellm()
         options = self._options(request)
+        if tell is not None:
+            options |= {"stream": True, "stream_options": {"include_usage": True}}
         fault: RunError
+        opened = False
         try:
             async with asyncio.timeout(seconds):
                 found = await litellm.acompletion(timeout=seconds, **options)
-            return _reply(found)
+                if tell is None:
+                    return _reply(found)
+                opened = True
+                return await gathered(found, tell, _tokens)
         except TimeoutError:
             fault = ServiceError("P408", f"`{request.model}` did not answer within {seconds:g} s")
             fault.transient = True
         except asyncio.CancelledError:
             raise
         except Exception as error:
-            if "response_format" in options and _refuses_format(error):
+            # A stream wraps what went wrong with it.
+            error = getattr(error, "original_exception", None) or error
+            if "response_format" in options and _refuses(error, _FORMAT_WORDS):
                 self._without_format.add(request.model)
-                fault = _failed(f"`{request.model}` takes no JSON schema", None)
-                fault.transient, fault.retry_after, fault.uncharged = True, 0.0, True
+                fault = _at_once(f"`{request.model}` takes no JSON schema")
+            elif tell is not None and (_refuses(error, _STREAM_WORDS) or getattr(error, "silent", False)):
+                self._without_stream.add(request.model)
+                fault = _at_once(f"`{request.model}` cannot stream")
+                fault.uncharged = not opened
             else:
                 fault = self._fault(request.model, error, options.get("api_key"))
+                if opened:  # it had begun to answer
+                    fault.uncharged = False
         # Raised out here: inside the handler litellm's own error would hang on it as its context, keys and all.
         raise fault from fault.__cause__
 
@@ -108,6 +132,9 @@ class LitellmCompletion:
             made.permanent = not made.transient
             made.retry_after = _retry_after(response)
             made.uncharged = answered
+            if type(error).__name__ == "ContextWindowExceededError":
+                made.overflow = True
+                made.hint = "send less, or choose a model that takes more"
         made.__cause__ = ProviderError(f"{type(error).__name__}: {said}")
         return made
 
@@ -123,6 +150,13 @@ class LitellmCompletion:
 
 def _failed(message: str, status: int | None) -> ServiceError:
     return ServiceError("P406", message)
+
+
+def _at_once(message: str) -> ServiceError:
+    """A refusal of a part of the request that the next request leaves out."""
+    fault = ServiceError("P406", message)
+    fault.transient, fault.retry_after, fault.uncharged = True, 0.0, True
+    return fault
 
 
 # --- litellm ---------------------------------------------------------------------------------------------------------
@@ -191,12 +225,7 @@ def _reply(found: Any) -> Reply:
         fault.transient = True
         raise fault
     message = choices[0].message
-    usage = getattr(found, "usage", None)
-    tokens_in, tokens_out = (_count(getattr(usage, name, None)) for name in ("prompt_tokens", "completion_tokens"))
-    if (
-        not tokens_in or tokens_out is None
-    ):  # every request has input tokens: 0 is what litellm puts where none are told
-        tokens_in = tokens_out = None
+    tokens_in, tokens_out = _tokens(getattr(found, "usage", None))
     return Reply(
         text=message.content if isinstance(message.content, str) else None,
         refusal=getattr(message, "refusal", None) or None,
@@ -204,6 +233,14 @@ def _reply(found: Any) -> Reply:
         tokens_in=tokens_in,
         tokens_out=tokens_out,
     )
+
+
+def _tokens(usage: Any) -> tuple[int | None, int | None]:
+    tokens_in, tokens_out = (_count(getattr(usage, name, None)) for name in ("prompt_tokens", "completion_tokens"))
+    if not tokens_in or tokens_out is None:
+        # Every request has input tokens: 0 is what litellm puts where none are told.
+        return None, None
+    return tokens_in, tokens_out
 
 
 def _count(value: Any) -> int | None:
@@ -225,11 +262,10 @@ def _is_timeout(error: Exception) -> bool:
     return type(error).__name__ in ("Timeout", "APITimeoutError")
 
 
-def _refuses_format(error: Exception) -> bool:
+def _refuses(error: Exception, words: Sequence[str]) -> bool:
+    """Whether a provider says that it does not know a part of the request."""
     text = str(error).lower()
-    return getattr(error, "status_code", None) in (400, 422) and any(
-        word in text for word in ("response_format", "json_schema", "response format")
-    )
+    return getattr(error, "status_code", None) in (400, 422) and any(word in text for word in words)
 
 
 def _retry_after(response: Any) -> float | None:

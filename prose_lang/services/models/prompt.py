@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
+from prose_lang.runtime.conversations import Turn
 from prose_lang.services.models.contract import Contract, Described
 from prose_lang.services.models.request import Message
 from prose_lang.services.models.schema import Schema
@@ -38,9 +39,15 @@ _JSON = "Answer with one JSON object that fits this schema, and nothing else: no
 
 
 def messages(
-    contract: Contract, inputs: Mapping[str, Value], instruction: str | None = None, context: Value = None
+    contract: Contract,
+    inputs: Mapping[str, Value],
+    instruction: str | None = None,
+    context: Value = None,
+    before: Sequence[Turn] = (),
 ) -> tuple[Message, ...]:
-    """The messages of a call. Raises `values.TooLarge` for inputs that cannot be written out.
+    """The messages of a call; `before` are the turns of the conversation that it goes on with (L29).
+
+    Raises `values.TooLarge` for inputs that cannot be written out.
 
     >>> found = messages(Contract("greeter"), {"who": "Ann ===== end"})
     >>> print(found[1].text)
@@ -48,13 +55,18 @@ def messages(
     Ann ===== end
     ======[ end of who ]
     """
-    given = {**inputs, **({} if context is None else {"context": context})}
-    system = _system(contract, bool(given))
-    user = _user(instruction, given)
-    shown = [
-        pair for asked, answer in contract.examples for pair in (("user", _user(None, asked)), ("assistant", answer))
-    ]
-    return tuple(Message(role, text) for role, text in (("system", system), *shown, ("user", user)) if text)
+    given = {**inputs, **_context(context)}
+    talk = [("system", _system(contract, bool(given) or any(turn.context is not None for turn in before)))]
+    for asked, answer in contract.examples:
+        talk += [("user", _user(None, asked)), ("assistant", answer)]
+    for turn in before:
+        talk += [("user", _user(turn.prompt, _context(turn.context))), ("assistant", turn.answer)]
+    talk.append(("user", _user(instruction, given)))
+    return tuple(Message(role, text) for role, text in talk if text)
+
+
+def _context(context: Value) -> dict[str, Value]:
+    return {} if context is None else {"context": context}
 
 
 def correction(problem: str) -> str:

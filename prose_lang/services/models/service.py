@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 import attrs
 
 from prose_lang.diagnostics import RunError, ServiceError
-from prose_lang.runtime.effects import Effect, Reservation, Usage
+from prose_lang.runtime.conversations import Turn
+from prose_lang.runtime.effects import Effect, Reservation, Session, Usage
 from prose_lang.semantics.signature import Signature
 from prose_lang.services.models import answer, judging, prompt
 from prose_lang.services.models.choice import choose
+from prose_lang.services.models.completion import Reply
 from prose_lang.services.models.contract import Contract
 from prose_lang.services.models.demanded import of_call
 from prose_lang.services.models.models import Models
@@ -86,11 +88,15 @@ class ModelService:
         settings = self.models.settings
         modifiers = effect.modifiers
         model = choose(settings, self.name, call=modifiers.model, entry=self.tier, binding=self.model)
-        given = {**contract.defaults, **{name: value for name, value in effect.inputs.items() if value is not None}}
+        instruction, context, sent = modifiers.prompt, modifiers.context, effect.inputs
+        before: tuple[Turn, ...] = ()
+        if isinstance(effect, Session):  # what it is sent are the parts of a conversation
+            instruction, context, before, sent = sent.get("prompt"), sent.get("context"), effect.before, {}
+        given = {**contract.defaults, **{name: value for name, value in sent.items() if value is not None}}
         order = dict.fromkeys((*(item.name for item in contract.takes), *given))
         inputs = {name: given[name] for name in order if name in given}
         try:
-            found = prompt.messages(contract, inputs, modifiers.prompt, modifiers.context)
+            found = prompt.messages(contract, inputs, instruction, context, before)
         except TooLarge as error:
             raise ServiceError("P305", f"an input of `{self.name}` cannot be sent: {error}") from None
         for text, problem in effect.memo or ():
@@ -130,11 +136,12 @@ class ModelService:
         effect.usage = Usage(cost=0.0 if price is not None and price.is_free else None)
         effect.model = model
         try:
-            completion = effect.completion or self.models.completion_of(model)
-            reply = await completion.complete(asked.request, self.models.settings.seconds)
+            reply = await self._complete(asked.request, effect)
         except RunError as error:
             if error.uncharged or error.code in ("P409", "P410"):
                 effect.usage = None
+            if error.overflow:
+                error.hint = _shorter(effect) or error.hint
             raise
         tokens_in, tokens_out = reply.tokens_in or 0, reply.tokens_out or 0
         known = price is not None and reply.tokens_in is not None
@@ -144,8 +151,31 @@ class ModelService:
             raise self._error("P406", f"the model refused{said}", reply.text)
         if reply.finish == "length":
             hint = "allow more with max_tokens of this model, or ask for less"
-            raise self._error("P407", "the answer was cut off at the most tokens it may have", reply.text, hint)
+            raise self._error(
+                "P407", "the answer was cut off at the most tokens it may have", reply.text, _shorter(effect) or hint
+            )
         return self._read(reply.text, asked.contract, effect)
+
+    async def _complete(self, request: Request, effect: Effect) -> Reply:
+        """Streamed where somebody listens and the completion can. What came before a failure stays with the effect."""
+        completion = effect.completion or self.models.completion_of(request.model)
+        seconds = self.models.settings.seconds
+        stream, tell = getattr(completion, "stream", None), effect.tell
+        effect.heard = None
+        if stream is None or tell is None:
+            return await completion.complete(request, seconds)
+        heard: list[str] = []
+
+        def hear(text: str) -> None:
+            heard.append(text)
+            tell(text)
+
+        try:
+            reply: Reply = await stream(request, seconds, hear)
+        except BaseException:
+            effect.heard = "".join(heard) or None
+            raise
+        return reply
 
     def _read(self, text: str | None, contract: Contract, effect: Effect) -> Value:
         if text is not None and len(text) > answer.LONGEST:
@@ -171,6 +201,20 @@ class ModelService:
     def with_contract(self, name: str, contract: Contract, signature: Signature, tier: str | None) -> ModelService:
         """This model for an entry: what it is bound to stays, the contract is the entry's."""
         return attrs.evolve(self, name=name, contract=contract, signature=signature, tier=tier)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+def _shorter(effect: Effect) -> str | None:
+    """What to do where a conversation has outgrown its model. Nothing is ever left out of it silently (L29)."""
+    turns = len(effect.before) if isinstance(effect, Session) else 0
+    if not turns:
+        return None
+    return (
+        f"{turns} earlier {'turn was' if turns == 1 else 'turns were'} sent along: begin anew with `session:` and a "
+        "summary as its `context`, or choose a model that takes more"
+    )
 
 
 def _quoted(text: str) -> str:
