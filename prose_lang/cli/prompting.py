@@ -70,7 +70,7 @@ def previewed(
     for slot in pattern.entry.slots:
         if slot.name not in given and not slot.optional:
             given[slot.name] = Given(ref(f"model:{model}"))
-    outcome = engine.outcome(pattern, given)
+    outcome = engine.outcome(pattern, given, memory=engine.memory(pattern, keep=False))
     if outcome.error is not None and not preview.requests:
         raise outcome.error
     return list(preview.requests.values())

@@ -43,10 +43,14 @@ def user_folder() -> Path:
 
 
 class ConversationFiles:
-    """The store of one run. `root` gives the project's folder, which nothing that is written may leave."""
+    """The store of one run. `root` gives the project's folder, which nothing that is written may leave.
 
-    def __init__(self, root: Callable[[], Path], redactor: Callable[[], Redactor]) -> None:
+    With `keep` off files are read, and none is written.
+    """
+
+    def __init__(self, root: Callable[[], Path], redactor: Callable[[], Redactor], *, keep: bool = True) -> None:
         self._root = root
+        self.keep = keep
         self.redactor = redactor
         self._revisions: dict[Key, int] = {}
 
@@ -70,6 +74,8 @@ class ConversationFiles:
 
     def save(self, key: Key, turns: tuple[Turn, ...]) -> None:
         """See `runtime.conversations.Store`."""
+        if not self.keep:
+            return
         path = self.path(key)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -234,16 +234,17 @@ class Engine:
         """The same inside a running event loop. Cancelling it cancels the run, and waits for its calls."""
         return _value_or_error(await self.outcome_async(pattern, names))
 
-    def outcome(self, pattern: Pattern, names: Mapping[str, Any]) -> Outcome:
+    def outcome(self, pattern: Pattern, names: Mapping[str, Any], *, memory: Memory | None = None) -> Outcome:
         """Like `run`, but never raises for an error of the pattern or its run: the outcome's status tells.
 
-        An interrupt (Ctrl-C, or SIGTERM) cancels the run, waits for its calls, and is a status too.
+        `memory` is that of `outcome_async`. An interrupt (Ctrl-C, or SIGTERM) cancels the run, waits for its calls, and
+        is a status too.
         """
         _outside_loop()
         from prose_lang.engine.interrupts import run_interruptible
 
         holder: list[Outcome] = []
-        return run_interruptible(self._alone(self.outcome_async(pattern, names, holder)), holder)
+        return run_interruptible(self._alone(self.outcome_async(pattern, names, holder, memory=memory)), holder)
 
     async def _alone(self, work: Coroutine[Any, Any, Outcome]) -> Outcome:
         """The whole work of an event loop: what models keep open for it is closed with it."""
@@ -261,12 +262,14 @@ class Engine:
         services: Mapping[str, Service] | None = None,
         judge: Any = None,
         part: Part | None = None,
+        memory: Memory | None = None,
     ) -> Outcome:
         """Run and tell how it ended. A cancelled run leaves its partial outcome in `interrupted` and is cancelled.
 
         `services` are known in this run alone, in front of the engine's own and in the place of its script; `judge`
         is asked instead of the engine's. So the caller of a scripted run knows which replies were left. `part` is one
-        of the engine's cassette that is this run's own.
+        of the engine's cassette that is this run's own. `memory` holds its conversations, in the place of the files in
+        which they are kept (L29): nothing of a test, or of a run that is made to be looked at, belongs there.
         """
         part = part or self.cassette
         run_id = new_run_id()
@@ -281,7 +284,7 @@ class Engine:
         recorder, run = self._new_run(
             run_id, asked, part, keep=self.trace,
             session=self._sessions(linked.linker.registered),
-            memory=Memory(ConversationFiles(lambda: self.loader.root(pattern.document), self.models.keys.redactor)),
+            memory=self.memory(pattern) if memory is None else memory,
         )  # fmt: skip
 
         def ended(status: str, value: Value = None, error: ProseError | None = None) -> Outcome:
@@ -320,6 +323,11 @@ class Engine:
                 raise
             raise LimitError("P405", f"the run's time of {seconds:g} s is over", source=place.source, span=place.span,
                              hint="raise the limit if that is what you want (--timeout)") from None  # fmt: skip
+
+    def memory(self, pattern: Pattern, *, keep: bool = True) -> Memory:
+        """The conversations that are kept where a pattern's project keeps them. With `keep` off they are read only."""
+        redactor = self.models.keys.redactor
+        return Memory(ConversationFiles(lambda: self.loader.root(pattern.document), redactor, keep=keep))
 
     def _new_run(
         self,

@@ -19,6 +19,7 @@ from prose_lang.cassettes import Cassette, Mode, Part
 from prose_lang.diagnostics import ProseError
 from prose_lang.engine import Engine, Outcome, Pattern
 from prose_lang.handlers import Limits
+from prose_lang.runtime.conversations import Memory
 from prose_lang.services import Script, ScriptedService, scripted_services
 from prose_lang.services.models.settings import ModelSettings
 from prose_lang.testing.clock import run_virtual
@@ -283,7 +284,7 @@ class _Ran:
     outcome: Outcome | None = None
 
     async def start(self) -> Outcome:
-        return await self.engine.outcome_async(self.pattern, self.names, part=self.part)
+        return await self.engine.outcome_async(self.pattern, self.names, part=self.part, memory=Memory())
 
     async def alone(self) -> Outcome:
         """The same as the whole work of a loop."""

@@ -12,6 +12,7 @@ import attrs
 from prose_lang.cassettes import Part
 from prose_lang.diagnostics import Diagnostic, ProseError, Severity, sort_diagnostics
 from prose_lang.engine import Engine, Outcome, Pattern
+from prose_lang.runtime.conversations import Memory
 from prose_lang.services import ScriptedService, scripted_services
 from prose_lang.testing.checks import Check, Verdict, worst
 from prose_lang.testing.clock import run_virtual
@@ -128,7 +129,7 @@ def _run(
     played: list[tuple[Outcome, list[Check], tuple[Diagnostic, ...]]] = []
 
     async def work() -> None:  # not returned: asyncio may write out what a task gave, and this can be long
-        outcome = await engine.outcome_async(subject, names, services=scripted, judge=asked, part=part)
+        outcome = await engine.outcome_async(subject, names, services=scripted, judge=asked, part=part, memory=Memory())
         if outcome.status == "invalid" and not expects_an_end(scenario):
             played.append((outcome, [], tuple(at_the_test(list(outcome.diagnostics), scenario, subject))))
             return

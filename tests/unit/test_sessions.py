@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from models_fakes import Fake
 
-from prose_lang import Engine, Outcome, Script
+from prose_lang import Cassette, Engine, Outcome, Script, TextDelta
 from prose_lang.diagnostics import RunError
 from prose_lang.diagnostics.redact import Redactor
 from prose_lang.engine import conversations
@@ -275,3 +275,74 @@ def test_a_write_that_fails_leaves_the_file_as_it_was(project: Path, monkeypatch
             files.save(KEY, (TURN, TURN))
     assert ConversationFiles(lambda: project, lambda: Redactor([])).load(KEY) == (TURN,)
     assert [path.name for path in files.path(KEY).parent.iterdir()] == ["poet.json"]
+
+
+# --- beside tests, previews and cassettes ----------------------------------------------------------------------------
+
+
+def test_a_preview_reads_conversations_and_writes_none(project: Path) -> None:
+    from click.testing import CliRunner
+
+    from prose_lang.cli.main import cli
+
+    file = project / "a.prose.md"
+    file.write_text(program("project", 'resume "On"'), "utf-8")
+    first = Engine(completion=Fake("Hello"), model="openai/x")
+    assert first.run(first.load(file), {}).value == "Hello"
+    kept = project / ".prose" / "agents" / "poet.json"
+    before = kept.read_bytes()
+    shown = CliRunner().invoke(cli, ["show", "--prompt", str(file)])
+    assert shown.exit_code == 0, shown.output
+    assert "--- assistant\nHello\n" in shown.stdout
+    assert kept.read_bytes() == before
+
+
+def test_scenarios_begin_without_conversations_and_leave_none(project: Path) -> None:
+    from prose_lang.testing import collect, run_scenario
+
+    body = program("project", 'resume "On"')
+    (project / "talk.prose.md").write_text(
+        f"---\nname: talk\nkind: function\n---\n\n### Execution\n\n```prose\n{body}\n```\n", "utf-8"
+    )
+    (project / "talk.test.prose.md").write_text(
+        "---\nname: t\nkind: test\nsubject: talk\n---\n\n### Services\n\n```yaml\npoet: [Hello]\n```\n\n"
+        '### Expects\n\n- `result`: equals "Hello"\n',
+        "utf-8",
+    )
+    [scenario] = collect(project / "talk.test.prose.md").scenarios
+    for _ in range(2):
+        found = run_scenario(scenario)
+        assert found.verdict.value == "passed", found
+        assert found.outcome is not None
+        assert [call.inputs for call in found.outcome.trace.calls] == [{"prompt": "On"}]
+    assert not (project / ".prose").exists()
+
+
+def test_a_cassette_replays_a_conversation_and_what_was_heard_of_it(tmp_path: Path) -> None:
+    class Streaming(Fake):
+        async def stream(self, request: Any, seconds: float, tell: Any) -> Any:
+            reply = await self.complete(request, seconds)
+            tell(reply.text[:2])
+            tell(reply.text[2:])
+            return reply
+
+    text = program("true", 'session "One"', 'resume "Two"')
+    heard: list[str] = []
+
+    def listen(event: Any) -> None:
+        if isinstance(event, TextDelta):
+            heard.append(event.text)
+
+    def ran(completion: Any, mode: Any, stream: bool = True) -> tuple[Any, list[str]]:
+        heard.clear()
+        cassette = Cassette(tmp_path / "talk.jsonl", mode)
+        engine = Engine(model="openai/x", completion=completion, cassette=cassette, observers=[listen], stream=stream)
+        return engine.run(engine.loads(text), {}).value, list(heard)
+
+    fake = Streaming("First", "Second")
+    assert ran(fake, "record") == ("Second", ["Fi", "rst", "Se", "cond"])
+    assert [message.text for message in fake.requests[1].messages][-3:] == ["One", "First", "Two"]
+    assert ran(None, "replay") == ("Second", ["First", "Second"])
+    assert ran(None, "replay", stream=False) == ("Second", [])
+    (tmp_path / "talk.jsonl").unlink()
+    assert ran(Fake("First", "Second"), "record") == ("Second", [])
