@@ -36,8 +36,9 @@ def command(ctx: click.Context, /, file: str | None, builtin: bool, **options: A
 
     \b
     Examples:
-      $ prose judge-check --builtin --judge model:openai/gpt-4.1-mini --min 95
-      $ prose judge-check cases.yaml --judge model:openai/gpt-4.1-mini --max-cost 0.50
+      $ echo '[{condition: n is at least 2, values: {n: 3}, expected: true}]' | prose judge-check -
+      prose judge-check --builtin --judge model:openai/gpt-4.1-mini --min 95
+      prose judge-check cases.yaml --judge model:openai/gpt-4.1-mini --max-cost 0.50
 
     Exit status: 0 it agrees, 1 it does not, 2 the table cannot be used or there is no judge to ask, 3 a limit stopped
     it.

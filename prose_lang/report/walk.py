@@ -237,7 +237,19 @@ class _Body:
         paths = goes_on()
         for item in node.properties:
             paths = then(paths, self.property(item))
-        return then(paths, _once(Plain("model", "session"), Range(ZERO, ZERO)))
+        further = Range(ZERO, ZERO)
+        retry = self.setting(node, "retry")
+        if retry is not None:
+            further = self.meanings.further(retry)
+        return then(paths, _once(Plain("model", "session"), further))
+
+    def setting(self, node: n.Session | n.Resume, name: str) -> n.Value | None:
+        """What a session sets under a name, or else its agent (L29)."""
+        agent = self.program.agents.get(node.agent.id) if node.agent is not None else None
+        for item in (*node.properties, *(agent.properties if agent is not None else ())):
+            if item.name == name:
+                return item.value
+        return None
 
     # --- calls -------------------------------------------------------------------------------------------------------
 

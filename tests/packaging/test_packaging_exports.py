@@ -11,6 +11,7 @@ import pytest
 import prose_lang
 
 NAMES = [
+    "Cassette",
     "CheckError",
     "Diagnostic",
     "Engine",
@@ -30,6 +31,7 @@ NAMES = [
     "ServiceError",
     "Source",
     "SourceError",
+    "TextDelta",
     "WaitingError",
     "load",
     "loads",

@@ -165,7 +165,15 @@ def test_the_metadata(metadata: Message, project: dict[str, Any]) -> None:
     assert metadata["Requires-Python"] == ">=3.11"
     assert metadata["Description-Content-Type"] == "text/markdown"
     needed = [Requirement(line) for line in metadata.get_all("Requires-Dist", [])]
-    assert sorted(map(shown, needed)) == sorted(shown(Requirement(line)) for line in project["dependencies"])
+    always = [one for one in needed if one.marker is None or "extra" not in str(one.marker)]
+    assert sorted(map(shown, always)) == sorted(shown(Requirement(line)) for line in project["dependencies"])
+    extras = {
+        name: [Requirement(line).name for line in lines] for name, lines in project["optional-dependencies"].items()
+    }
+    assert sorted(metadata.get_all("Provides-Extra", [])) == sorted(extras)
+    assert sorted(one.name for one in needed if one not in always) == sorted(
+        name for names in extras.values() for name in names
+    )
 
 
 def test_the_only_program_is_prose_and_pytest_finds_the_plugin(content: Content, info: str) -> None:
