@@ -61,7 +61,10 @@ class _Condition:
         self.readers = [c.expression(name) for name in self.names]
         parts = parts_read(c, plan.expression) if plan.expression is not None else []
         self.parts, self.looks = [part for part, _ in parts], [look for _, look in parts]
-        self.rules = [(rule, self.operands(c, rule)) for rule in plan.rules]
+        # Whether a rule reads in turn is found out here: asking an abstract class costs as much as deciding.
+        self.rules = [
+            (rule, self.operands(c, rule), rule if isinstance(rule, Compound) else None) for rule in plan.rules
+        ]
         self.reads = [(label, c.expression(expression)) for label, expression in plan.reads]
 
     def decider(self) -> Decider:
@@ -128,9 +131,9 @@ class _Condition:
             host = self.by_host(f)
             if host is not None:
                 return host
-        for rule, getters in self.rules:
-            if isinstance(rule, Compound):
-                values, found = _in_turn(rule, getters, f)
+        for rule, getters, compound in self.rules:
+            if compound is not None:
+                values, found = _in_turn(compound, getters, f)
             else:
                 values = [get(f) for get in getters]
                 if rule.layer == "criteria" and isinstance(values[0], ServiceRef):
@@ -161,7 +164,7 @@ class _Condition:
 
     async def by_predicate(self, f: Frame) -> bool | None:
         """Criteria given as a function or a service decide themselves (L30.4)."""
-        for rule, getters in self.rules:
+        for rule, getters, _ in self.rules:
             if rule.layer != "criteria":
                 continue
             criteria = getters[0](f)
