@@ -19,7 +19,7 @@ from typing import ClassVar
 import attrs
 
 from prose_lang.conditions.phrases import Comparison, read_phrases
-from prose_lang.conditions.rule import Decided, Operand, Reading, Rule, is_literal, is_path
+from prose_lang.conditions.rule import Decided, Operand, Reading, Rule, TotalRule, is_literal, is_path
 from prose_lang.conditions.shapes import shown
 from prose_lang.syntax import nodes
 from prose_lang.values import Value, equal
@@ -28,16 +28,12 @@ _CONJUNCTIONS = ("and", "or")
 
 
 @attrs.frozen(eq=False)
-class SameValue(Rule):
+class SameValue(TotalRule):
     """`X == Y` and `X != Y` as a part of a conjunction."""
 
     negated: bool
 
     layer: ClassVar[str] = "phrase"
-
-    @property
-    def total(self) -> bool:
-        return True
 
     def describe(self) -> str:
         left, right = self.parts

@@ -33,7 +33,7 @@ from typing import ClassVar
 
 import attrs
 
-from prose_lang.conditions.rule import Decided, Reading, Rule, is_path
+from prose_lang.conditions.rule import Decided, Reading, Rule, TotalRule, is_path
 from prose_lang.conditions.shapes import fields_of, is_empty, shown
 from prose_lang.conditions.words import LOGIC_WORDS, word_set
 from prose_lang.syntax import nodes
@@ -92,17 +92,13 @@ class Comparison(Rule):
 
 
 @attrs.frozen(eq=False)
-class State(Rule):
+class State(TotalRule):
     """`X is [not] present` and its like."""
 
     state: str
     negated: bool
 
     layer: ClassVar[str] = "phrase"
-
-    @property
-    def total(self) -> bool:
-        return True
 
     def describe(self) -> str:
         text = self.parts[0].text
@@ -131,17 +127,13 @@ class State(Rule):
 
 
 @attrs.frozen(eq=False)
-class Equality(Rule):
+class Equality(TotalRule):
     """`X is [not] "literal"`."""
 
     literal: str
     negated: bool
 
     layer: ClassVar[str] = "phrase"
-
-    @property
-    def total(self) -> bool:
-        return True
 
     def describe(self) -> str:
         return f"{self.parts[0].text} {'!=' if self.negated else '=='} {shown(self.literal)}"
@@ -154,17 +146,13 @@ class Equality(Rule):
 
 
 @attrs.frozen(eq=False)
-class Kind(Rule):
+class Kind(TotalRule):
     """`X is [not] a list` and its like; `kind` is the word as it was written."""
 
     kind: str
     negated: bool
 
     layer: ClassVar[str] = "phrase"
-
-    @property
-    def total(self) -> bool:
-        return True
 
     def describe(self) -> str:
         return f"the kind of {self.parts[0].text} is {'not ' if self.negated else ''}{self.kind}"

@@ -89,6 +89,19 @@ class Rule(abc.ABC):
 
 
 @attrs.frozen(eq=False)
+class TotalRule(Rule):
+    """A rule that decides whatever the values are."""
+
+    @property
+    def total(self) -> bool:
+        return True
+
+    @abc.abstractmethod
+    def decide(self, values: Sequence[Value]) -> Decided:
+        """The decision; it never abstains."""
+
+
+@attrs.frozen(eq=False)
 class Reading:
     """A condition's words, with the means to read some of them as an operand. Indices count words."""
 

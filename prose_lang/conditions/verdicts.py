@@ -42,7 +42,7 @@ from typing import ClassVar
 
 import attrs
 
-from prose_lang.conditions.rule import Decided, Reading, Rule
+from prose_lang.conditions.rule import Decided, Reading, Rule, TotalRule
 from prose_lang.conditions.shapes import fields_of, one_word, shown
 from prose_lang.conditions.words import LOGIC_WORDS, is_free_text, word_set
 from prose_lang.values import Value
@@ -160,17 +160,13 @@ class Says(Rule):
 
 
 @attrs.frozen(eq=False)
-class Explicit(Rule):
+class Explicit(TotalRule):
     """`X does not explicitly WORD`: whether X.WORD is exactly true, or exactly that is wanting."""
 
     fields: tuple[str, ...]
     negated: bool
 
     layer: ClassVar[str] = "verdict"
-
-    @property
-    def total(self) -> bool:
-        return True
 
     def describe(self) -> str:
         return f"{self.parts[0].text}.{self.fields[0]} {'!=' if self.negated else '=='} true"
