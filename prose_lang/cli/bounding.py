@@ -11,7 +11,7 @@ from prose_lang.engine import Given
 from prose_lang.engine.types import Mismatch, fitted
 from prose_lang.report.bounds import Bound, CallBounds
 from prose_lang.services import split_list
-from prose_lang.text import nearest
+from prose_lang.text import did_you_mean, nearest
 
 if TYPE_CHECKING:
     from prose_lang.cli.terminal import Terminal
@@ -32,7 +32,7 @@ def values_for(program: Program, given: Mapping[str, Given]) -> dict[str, Any]:
         base = program.names.get(name)
         if base is None:
             close = nearest(name, program.names)
-            hint = f"did you mean `{close[0]}`?" if close else None
+            hint = did_you_mean(close[:1])
             found.append(Diagnostic("P210", f"`{program.entry.name}` takes no `{name}`", None, None, hint=hint))
         elif base.slot is not None:
             values[name] = split_list(item.value) if item.text and isinstance(item.value, str) else item.value

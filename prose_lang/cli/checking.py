@@ -15,6 +15,7 @@ from prose_lang.cli.terminal import Terminal
 from prose_lang.diagnostics import Diagnostic, ProseError, Severity, SourceError, sort_diagnostics
 from prose_lang.engine import Engine
 from prose_lang.semantics import ConditionPlan, Program
+from prose_lang.text import amount
 
 _SUFFIX = ".prose.md"
 
@@ -177,7 +178,7 @@ def _blocks(report: Report, conditions: bool, terminal: Terminal) -> Iterator[st
     if terminal.quiet:
         return
     number = len(report.files)
-    files = f"{number:,} file{'' if number == 1 else 's'} checked"
+    files = f"{amount(number, 'file')} checked"
     match report.diagnostics:
         case ():
             yield f"{files}, no problems"

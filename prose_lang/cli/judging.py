@@ -19,6 +19,7 @@ from prose_lang.engine.outcome import status_of
 from prose_lang.handlers import Limits
 from prose_lang.runtime.effects import Usage
 from prose_lang.testing.judging import BUILTIN, Case, Judgement, builtin_cases, judge_cases, read_cases
+from prose_lang.text import amount
 
 
 @attrs.frozen
@@ -134,7 +135,7 @@ def _lines(report: _Report, terminal: Terminal) -> Iterator[str]:
         return
     number = len(report.judgements)
     rules, asked = report.by_rules, report.by_judge
-    yield f"{number:,} case{'' if number == 1 else 's'}"
+    yield amount(number, "case")
     if rules:
         yield f"  by rules      {len(rules):,}, of which {_agreeing(rules):,} as expected; nobody was asked"
     if asked and report.percent is not None:

@@ -20,7 +20,7 @@ from prose_lang.documents.replacing import replace
 from prose_lang.engine import Engine, Pattern
 from prose_lang.linter import RULES, Finding, Settings, fix, lint
 from prose_lang.linter.configuration import Configurations
-from prose_lang.text import nearest
+from prose_lang.text import amount, nearest
 
 
 @attrs.frozen
@@ -172,7 +172,7 @@ def _blocks(report: Report, terminal: Terminal) -> Iterator[str]:
     for one in map(_fixed, report.mended):
         place = visible(f"{one['file']}:{one['line']}:{one['column']}")
         yield f"{terminal.paint('32', 'fixed', terminal.out)} {place} {one['name']}: {one['what']}"
-    said = [f"{_count(len(report.files), 'file')} linted"]
+    said = [f"{amount(len(report.files), 'file')} linted"]
     if report.mended:
         said.append(f"{len(report.mended):,} fixed")
     if not report.diagnostics:
@@ -182,7 +182,3 @@ def _blocks(report: Report, terminal: Terminal) -> Iterator[str]:
     if report.fixable:
         said.append(f"{len(report.fixable):,} can be mended with --fix")
     yield ", ".join(said)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

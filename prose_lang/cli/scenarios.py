@@ -28,6 +28,7 @@ from prose_lang.testing.files import Scenario, TestFile, collect, test_files, te
 from prose_lang.testing.recording import Change, record
 from prose_lang.testing.reporting import report_lines
 from prose_lang.testing.running import ScenarioResult, run_scenario
+from prose_lang.text import amount
 
 _STYLES = {Verdict.PASSED: "32", Verdict.FAILED: "1;31", Verdict.BROKEN: "1;31", Verdict.NOT_EVALUATED: "33"}
 _WORDS = {Verdict.FAILED: "FAILED", Verdict.BROKEN: "BROKEN"}
@@ -287,14 +288,14 @@ def _summary(report: Report, request: Request) -> str:
     said = [f"{counts[verdict]:,} {verdict.value}" for verdict in order if counts[verdict]]
     if report.broken:
         number = len(report.broken)
-        said.append(f"{number:,} file{'' if number == 1 else 's'} broken")
+        said.append(f"{amount(number, 'file')} broken")
     if not report.results and not report.broken:
         why = f" has “{visible(request.keyword)}” in its name" if request.keyword is not None else " was run"
         said.append(f"no scenario{why}")
     if report.left_out and report.results:
         said.append(f"{report.left_out:,} left out by -k")
     number = len(report.results)
-    return f"{number:,} scenario{'' if number == 1 else 's'} in {report.seconds:.2f} s: {', '.join(said)}"
+    return f"{amount(number, 'scenario')} in {report.seconds:.2f} s: {', '.join(said)}"
 
 
 def _plain(report: Report) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from prose_lang.diagnostics.render import render_all
 from prose_lang.diagnostics.visible import visible
 from prose_lang.documents.replacing import replace
 from prose_lang.formatter import Refused, format_source
-from prose_lang.text import Source
+from prose_lang.text import Source, amount
 
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 _STYLES = {"+": "32", "-": "31", "@": "36"}
@@ -110,4 +110,4 @@ def _tell(styling: _Styling, *, is_filter: bool) -> None:
         said.append(f"{same:,} unchanged")
     if report.failed:
         said.append(f"{report.failed:,} with errors")
-    terminal.say(f"{report.files:,} file{'' if report.files == 1 else 's'}: {', '.join(said)}")
+    terminal.say(f"{amount(report.files, 'file')}: {', '.join(said)}")

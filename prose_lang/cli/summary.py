@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from prose_lang.cli.places import called, passes
 from prose_lang.cli.values import brief, clipped
 from prose_lang.diagnostics.visible import visible, width_of
+from prose_lang.text import amount
 
 if TYPE_CHECKING:
     from prose_lang.cli.terminal import Terminal
@@ -55,7 +56,7 @@ def name_text(address: str, service: str) -> str:
 
 def usage_text(usage: Usage, seconds: float) -> str:
     """What a run consumed. An unknown cost is said to be unknown, none is not mentioned."""
-    parts = [f"{usage.calls:,} call{'' if usage.calls == 1 else 's'}", f"{seconds:.2f} s"]
+    parts = [amount(usage.calls, "call"), f"{seconds:.2f} s"]
     if usage.tokens_in or usage.tokens_out:
         parts.append(f"{usage.tokens_in:,} tokens in, {usage.tokens_out:,} out")
     if usage.cost is None:

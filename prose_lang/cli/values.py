@@ -18,6 +18,7 @@ from typing import Any
 import attrs
 
 from prose_lang.diagnostics.visible import visible, width_of
+from prose_lang.text import amount
 
 #: Longer texts of a result stand in a block of their own.
 _INLINE = 72
@@ -53,8 +54,8 @@ def brief(value: Any, width: int) -> str:
             return _quoted(value, width)
         case list():
             texts = [item for item in value if isinstance(item, str)]
-            gist = f"{_count(len(value), 'item')}: {' | '.join(texts)}" if value and len(texts) == len(value) else ""
-            return clipped(gist or _count(len(value), "item"), width)
+            gist = f"{amount(len(value), 'item')}: {' | '.join(texts)}" if value and len(texts) == len(value) else ""
+            return clipped(gist or amount(len(value), "item"), width)
         case dict():
             return clipped(", ".join(_field_gists(value)), width) or "{}"
         case _:
@@ -180,11 +181,7 @@ def _field_gists(value: Mapping[str, Any]) -> Iterator[str]:
         if isinstance(item, str) and not (item and len(item) <= 24 and "\n" not in item):
             later.append(f"{name} {_quoted(item, 40)}")
         elif isinstance(item, (list, dict)):
-            later.append(f"{name}: {_count(len(item), 'item' if isinstance(item, list) else 'field')}")
+            later.append(f"{name}: {amount(len(item), 'item' if isinstance(item, list) else 'field')}")
         else:
             yield f"{name} {item if isinstance(item, str) else _scalar(item)}"
     yield from later
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -23,7 +23,7 @@ import attrs
 
 from prose_lang.diagnostics.diagnostic import Diagnostic, Severity
 from prose_lang.diagnostics.visible import visible, width_of
-from prose_lang.text import Source, Span
+from prose_lang.text import Source, Span, amount
 
 #: More than this nobody reads in one go; the rest is counted.
 MOST_SHOWN = 50
@@ -104,11 +104,7 @@ def _worth_showing(found: Sequence[Diagnostic]) -> list[Diagnostic]:
 
 def _summary(found: Iterable[Diagnostic]) -> str:
     counts = Counter(diagnostic.severity for diagnostic in found)
-    return ", ".join(
-        f"{counts[severity]:,} {severity.value}{'' if counts[severity] == 1 else 's'}"
-        for severity in Severity
-        if counts[severity]
-    )
+    return ", ".join(amount(counts[severity], severity.value) for severity in Severity if counts[severity])
 
 
 def _style(severity: Severity) -> str:

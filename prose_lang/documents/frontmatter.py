@@ -12,7 +12,7 @@ import attrs
 from prose_lang.documents.faults import Faults
 from prose_lang.documents.model import KINDS
 from prose_lang.documents.page import Page
-from prose_lang.text import Span, nearest
+from prose_lang.text import Span, did_you_mean, nearest
 
 #: `key: word`, where the word can be nothing but a text in YAML's core schema; a version has two dots.
 _PLAIN = re.compile(
@@ -102,6 +102,6 @@ def _kind(fields: Mapping[str, Any], spans: Mapping[str, Span], span: Span, faul
         faults.error("P106", "the frontmatter does not say what `kind` of file this is", span, f"kinds are {_KINDS}")
         return None
     guess = nearest(kind, KINDS, 1) if isinstance(kind, str) else []
-    hint = f"did you mean `{guess[0]}`?" if guess else f"kinds are {_KINDS}"
+    hint = did_you_mean(guess[:1]) or f"kinds are {_KINDS}"
     faults.error("P106", f"there is no kind `{kind}`", spans["kind"], hint)
     return None

@@ -16,7 +16,7 @@ from prose_lang.documents.faults import Faults
 from prose_lang.documents.model import Fence, Instance, InstanceSlot
 from prose_lang.documents.sections import Part
 from prose_lang.documents.shapes import NAME
-from prose_lang.text import Span, nearest
+from prose_lang.text import Span, did_you_mean, nearest
 from prose_lang.values import a_kind_of
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class _Reader:
         for key, span in node.keys.items():
             if key not in _KEYS:
                 guess = nearest(key, _KEYS, 1)
-                hint = f"did you mean `{guess[0]}`?" if guess else _HINT
+                hint = did_you_mean(guess[:1]) or _HINT
                 self.faults.error("P107", f"an instance has no key `{key}`", span, hint)
         name = node.members.get("name")
         if name is not None and not (isinstance(name.value, str) and _NAME.fullmatch(name.value)):

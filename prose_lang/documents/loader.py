@@ -17,7 +17,7 @@ from prose_lang.diagnostics import SourceError
 from prose_lang.documents.model import Document, Entry
 from prose_lang.documents.places import Place, place_of
 from prose_lang.documents.reader import read_document
-from prose_lang.text import Source, Span, nearest
+from prose_lang.text import Source, Span, did_you_mean, nearest
 
 #: No source is larger; the text itself is far below, so that a wrong path cannot fill the memory.
 MAX_BYTES = 32 * 1024 * 1024
@@ -244,4 +244,4 @@ def _outside(reference: str, origin: Document, span: Span | None, *, through_lin
 
 def _hint(name: str, names: list[str]) -> str | None:
     guesses = nearest(name, names)
-    return f"did you mean {' or '.join(f'`{guess}`' for guess in guesses)}?" if guesses else None
+    return did_you_mean(guesses)

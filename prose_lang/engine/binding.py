@@ -19,7 +19,7 @@ from prose_lang.runtime.effects import Service
 from prose_lang.semantics import Program
 from prose_lang.services import TrustedReference, parse_reference, split_list
 from prose_lang.services.references import Reference
-from prose_lang.text import Span, nearest
+from prose_lang.text import Span, did_you_mean, nearest
 from prose_lang.values import NotAValue, ServiceRef, Value, intake
 
 #: What is said of a name that resembles none.
@@ -99,7 +99,7 @@ class Binder:
         service = self.linker.referenced(reference, self.document)
         if service is None:
             close = nearest(reference.text, self.linker.scope(self.document).names())
-            hint = "did you mean " + " or ".join(f"`{name}`" for name in close) + "?" if close else _SOURCES
+            hint = did_you_mean(close) or _SOURCES
             raise CheckError("P202", f"there is no service `{reference.text}`", hint=hint)
         return ServiceRef(service.name, service)
 
@@ -142,7 +142,7 @@ class Binder:
 
     def unknown(self, name: str, program: Program, known: list[str], given: Given) -> None:
         close = nearest(name, known)
-        hint = "did you mean " + " or ".join(f"`{one}`" for one in close) + "?" if close else None
+        hint = did_you_mean(close)
         if hint is None and known:
             hint = "it takes " + ", ".join(known)
         self.fault("P210", f"`{program.entry.name}` takes no `{name}`", None, hint, given)  # it may stand in no file

@@ -35,6 +35,7 @@ from prose_lang.engine.conversations import ConversationFiles
 from prose_lang.engine.decisions import Decisions
 from prose_lang.engine.given import Given
 from prose_lang.engine.linker import Linker, Unit
+from prose_lang.engine.loops import outside_loop
 from prose_lang.engine.outcome import DecisionRecord, Outcome, status_of
 from prose_lang.engine.pattern import Pattern
 from prose_lang.engine.preflight import check_models
@@ -227,7 +228,7 @@ class Engine:
 
         Raises ProseError with the partial outcome in `.outcome`, and RuntimeError inside a running event loop.
         """
-        _outside_loop()
+        outside_loop("`run` cannot be used", "`arun` (or `run_async`)")
         return _value_or_error(asyncio.run(self._alone(self.outcome_async(pattern, names))))
 
     async def run_async(self, pattern: Pattern, names: Mapping[str, Any]) -> Outcome:
@@ -240,7 +241,7 @@ class Engine:
         `memory` is that of `outcome_async`. An interrupt (Ctrl-C, or SIGTERM) cancels the run, waits for its calls, and
         is a status too.
         """
-        _outside_loop()
+        outside_loop("`run` cannot be used", "`arun` (or `run_async`)")
         from prose_lang.engine.interrupts import run_interruptible
 
         holder: list[Outcome] = []
@@ -573,14 +574,6 @@ def _key_of(entry: Entry, names: Mapping[str, Any]) -> tuple[Any, ...]:
         else:
             parts.append((how, value) if isinstance(value, str) else id(value))
     return tuple(parts)
-
-
-def _outside_loop() -> None:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return
-    raise RuntimeError("`run` cannot be used inside a running event loop; await `arun` (or `run_async`) instead")
 
 
 def _value_or_error(outcome: Outcome) -> Outcome:

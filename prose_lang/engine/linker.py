@@ -30,7 +30,7 @@ from prose_lang.services.models.models import Models
 from prose_lang.services.models.service import ModelService
 from prose_lang.services.stand_in import StandIn
 from prose_lang.syntax import Parsed
-from prose_lang.text import Span, nearest
+from prose_lang.text import Span, did_you_mean, nearest
 from prose_lang.values import ServiceRef, Value
 
 #: What is said of a name that means nothing.
@@ -266,7 +266,7 @@ class Linker:
                     self.check_instance(service, document, (*around, instance), inner)
                 elif not self.resolves(service, document):
                     close = nearest(service, Scope(self, document).names())
-                    hint = f"did you mean `{close[0]}`?" if close else self._where(service, document)
+                    hint = did_you_mean(close[:1]) or self._where(service, document)
                     self.report("P202", f"{where} binds `{slot}` to `{service}`, which is not found",
                                 document, bound.span, hint)  # fmt: skip
                 else:
@@ -315,7 +315,7 @@ class Linker:
         if name in others:
             hint: str | None = f"`{name}` belongs under `{'config' if what == 'slot' else 'with'}:`"
         else:
-            hint = f"did you mean `{close[0]}`?" if close else f"it has {', '.join(known) or 'none'}"
+            hint = did_you_mean(close[:1]) or f"it has {', '.join(known) or 'none'}"
         self.report("P210", f"{where} has no {what} `{name}`", document, span, hint)
 
     # --- services ----------------------------------------------------------------------------------------------------
@@ -413,7 +413,7 @@ class Linker:
                 if found is None:
                     close = nearest(reference.target, library_names())
                     raise CheckError("P109", f"the library has no pattern `{reference.target}`",
-                                     hint=f"did you mean `{close[0]}`?" if close else None)  # fmt: skip
+                                     hint=did_you_mean(close[:1]))  # fmt: skip
                 assert isinstance(found, Document), "a `stdlib:` name means a file"
                 return self.unit_service(Unit(found, found.main), reference.target)
             case _:
@@ -427,7 +427,7 @@ class Linker:
         if entry is None:
             close = nearest(reference.part, [entry.name for entry in document.entries[1:]])
             raise CheckError("P109", f"`{reference.target}` has no entry `{reference.part}`",
-                             hint=f"did you mean `{close[0]}`?" if close else None)  # fmt: skip
+                             hint=did_you_mean(close[:1]))  # fmt: skip
         return self.unit_service(Unit(document, entry), entry.name)
 
     def unit_service(

@@ -21,7 +21,7 @@ from prose_lang.linter.rule import Finding, Fix
 from prose_lang.linter.settings import Settings
 from prose_lang.semantics import parse_body
 from prose_lang.syntax import Parsed, comments
-from prose_lang.text import Source, Span, nearest
+from prose_lang.text import Source, Span, did_you_mean, nearest
 from prose_lang.text.edit import Edit
 
 _ALLOW = re.compile(r"#[ \t]*prose:[ \t]*allow(?P<rest>[^\r\n]*)")
@@ -134,7 +134,7 @@ def unused(
         for name, span in allowance.names:
             if name not in RULES:
                 close = nearest(name, RULES)
-                hint = f"did you mean `{close[0]}`?" if close else "`prose explain` lists the rules"
+                hint = did_you_mean(close[:1]) or "`prose explain` lists the rules"
                 yield _told(source, span, f"there is no rule `{name}`", hint, None)
             elif sound and span not in used and settings.counts(name):
                 useless.append((name, span))

@@ -14,7 +14,7 @@ from prose_lang.diagnostics import CheckError
 from prose_lang.runtime.effects import NO_MODIFIERS, Call, Effect, Modifiers, Service
 from prose_lang.semantics.signature import Parameter, Signature
 from prose_lang.services import FunctionService
-from prose_lang.text import nearest
+from prose_lang.text import did_you_mean, nearest
 from prose_lang.values import NotAValue, Value, intake, interpolated
 
 #: A module that declares this input gets its sample number there, unless the caller gives one.
@@ -69,7 +69,7 @@ def checked_inputs(name: str, signature: Signature, inputs: Mapping[str, Any]) -
     for key, thing in inputs.items():
         if not signature.open and signature.parameter(key) is None:
             close = nearest(key, signature.names)
-            hint = f"did you mean `{close[0]}`?" if close else f"it takes {', '.join(signature.names) or 'nothing'}"
+            hint = did_you_mean(close[:1]) or f"it takes {', '.join(signature.names) or 'nothing'}"
             raise CheckError("P210", f"`{name}` takes no `{key}`", hint=hint)
         try:
             values[key] = intake(thing)

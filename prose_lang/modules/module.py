@@ -18,6 +18,7 @@ from typing import Any
 
 from prose_lang.diagnostics import ProseError, RunError, ServiceError
 from prose_lang.engine import Engine, Outcome, Pattern
+from prose_lang.engine.loops import outside_loop
 from prose_lang.modules.attempts import Attempt, History, ModuleRun
 from prose_lang.modules.calling import Task, checked_inputs, task_of
 from prose_lang.modules.errors import AttemptsError
@@ -104,7 +105,7 @@ class Module(ABC):
         >>> run.prediction, len(run.attempts), run.outcome.usage.calls
         (4, 1, 1)
         """
-        outside_loop("acall")
+        outside_loop("a module cannot be waited for", "`acall`")
         return asyncio.run(self.arun(**inputs))
 
     async def arun(self, /, **inputs: Any) -> ModuleRun:
@@ -197,7 +198,7 @@ class Module(ABC):
         >>> results[0], results[1].code, results[2]
         (2, 'P210', 6)
         """
-        outside_loop("amap")
+        outside_loop("a module cannot be waited for", "`amap`")
         return asyncio.run(self.amap(rows, concurrency=concurrency, progress=progress))
 
     async def amap(
@@ -292,12 +293,3 @@ def part(thing: Any, engine: Engine) -> Service:
 
         return module(thing)
     return engine.service(thing)
-
-
-def outside_loop(instead: str) -> None:
-    """Raise RuntimeError inside a running event loop."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return
-    raise RuntimeError(f"a module cannot be waited for inside a running event loop; await `{instead}` instead")

@@ -14,7 +14,7 @@ from prose_lang.diagnostics import RunError
 from prose_lang.modules.errors import refused
 from prose_lang.runtime.effects import Effect
 from prose_lang.semantics.signature import Parameter, Signature
-from prose_lang.text import nearest
+from prose_lang.text import did_you_mean, nearest
 from prose_lang.values import TooLarge, Value, interpolated
 
 #: What an attempt gets where nothing has been said yet.
@@ -49,7 +49,7 @@ class Template:
                                   "a field is a name in braces; {{ and }} are braces")  # fmt: skip
                 if field not in known and not any_field:
                     close = nearest(field, known)
-                    hint = f"did you mean `{close[0]}`?" if close else f"it can name {', '.join(known)}"
+                    hint = did_you_mean(close[:1]) or f"it can name {', '.join(known)}"
                     raise refused(f"the feedback template names `{field}`, which is no input", hint)
             self.parts.append((literal, field))
 

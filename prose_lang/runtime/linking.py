@@ -15,7 +15,7 @@ from prose_lang.documents.model import Item
 from prose_lang.runtime.effects import Service
 from prose_lang.runtime.place import Place
 from prose_lang.semantics import CallPlan, Signature
-from prose_lang.text import nearest
+from prose_lang.text import did_you_mean, nearest
 from prose_lang.values import ServiceRef
 
 MODIFIERS = ("retry", "backoff", "timeout")
@@ -106,7 +106,7 @@ def _refuse_unless_a_slot(plan: CallPlan, service: Service, signature: Signature
             source=place.source,
             span=place.span,
             service=service.name,
-            hint=f"did you mean `{close[0]}`?" if close else None,
+            hint=did_you_mean(close[:1]),
         )
 
 

@@ -9,7 +9,7 @@ from prose_lang.semantics.bodies import Bodies
 from prose_lang.semantics.modifiers import check_modifiers
 from prose_lang.semantics.scopes import Scope, published
 from prose_lang.syntax import nodes as n
-from prose_lang.text import Span, nearest
+from prose_lang.text import Span, did_you_mean, nearest
 
 
 class Actions(Bodies, abc.ABC):
@@ -154,7 +154,7 @@ class Actions(Bodies, abc.ABC):
                 close = nearest(target.id, self.blocks)
                 known = ", ".join(f"`{name}`" for name in self.blocks)
                 hint = f"the blocks are {known}" if known else f"define it: block {target.id}(…):"
-                hint = f"did you mean `{close[0]}`?" if close else hint
+                hint = did_you_mean(close[:1]) or hint
                 self.report("P202", f"there is no block `{target.id}`", target, hint=hint)
         elif len(node.arguments) != len(block.parameters):
             code = "P203" if len(node.arguments) < len(block.parameters) else "P210"

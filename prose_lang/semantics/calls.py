@@ -10,7 +10,7 @@ from prose_lang.semantics.modifiers import check_call_modifiers
 from prose_lang.semantics.program import CallPlan, Site, Target
 from prose_lang.semantics.signature import Signature
 from prose_lang.syntax import nodes as n
-from prose_lang.text import Span, nearest
+from prose_lang.text import Span, did_you_mean, nearest
 
 if TYPE_CHECKING:
     from prose_lang.semantics.resolver import Resolver
@@ -72,7 +72,7 @@ def check_taken(resolver: Resolver, names: Sequence[n.Name], plan: CallPlan) -> 
     for name in names:
         if name.id not in outputs:
             close = resolver.nearest(name.id, outputs)
-            hint = f"did you mean `{close[0]}`?" if close else f"it gives {', '.join(outputs)}"
+            hint = did_you_mean(close[:1]) or f"it gives {', '.join(outputs)}"
             resolver.lint("unknown-output", f"`{plan.target.name}` has no output `{name.id}`", name, hint=hint)
 
 
@@ -102,7 +102,7 @@ def _check_bindings(resolver: Resolver, plan: CallPlan, signature: Signature) ->
         for name, item in plan.bindings:
             if signature.parameter(name) is None:
                 close = nearest(name, signature.names)
-                hint = f"did you mean `{close[0]}`?" if close else None
+                hint = did_you_mean(close[:1])
                 if hint is None and signature.names:
                     hint = "it takes " + ", ".join(signature.names)
                 resolver.report(

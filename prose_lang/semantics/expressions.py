@@ -12,6 +12,7 @@ from prose_lang.semantics.names import Names
 from prose_lang.semantics.program import CallPlan, Target
 from prose_lang.syntax import nodes as n
 from prose_lang.syntax.visiting import walk
+from prose_lang.text import did_you_mean
 
 
 class Expressions(Names):
@@ -125,7 +126,7 @@ class Expressions(Names):
         # Of the variables, those of loops may hold a service; a result cannot be called.
         candidates += [name for scope in self.scope.chain() for name, held in scope.names.items() if held.read_only]
         close = self.nearest(name.id, dict.fromkeys(candidates))
-        hint = "did you mean " + " or ".join(f"`{one}`" for one in close) + "?" if close else None
+        hint = did_you_mean(close)
         if hint is None and name.id in self.blocks:
             hint = f"`{name.id}` is a block: do {name.id}(…)"
         slots = [f"`{base.name}`" for base in self.bases.values() if base.kind == "slot"]

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from prose_lang.semantics.walk import Walk
 from prose_lang.syntax import nodes as n
 from prose_lang.syntax.visiting import walk as nodes_of
+from prose_lang.text import did_you_mean
 
 _NAME = re.compile(r"[^\W\d]\w*(?:-+\w+)*")
 
@@ -51,7 +52,7 @@ def _use(walk: Walk, statement: n.Use) -> None:
     walk.uses[name] = statement
     if walk.environment.signature(reference) is None:
         close = walk.nearest(name, walk.environment.names())
-        hint = f"did you mean `{close[0]}`?" if close else None
+        hint = did_you_mean(close[:1])
         walk.report("P109", f"`{reference}` does not resolve", statement, hint=hint)
 
 

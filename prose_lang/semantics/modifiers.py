@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from prose_lang.syntax import nodes as n
-from prose_lang.text import Span, nearest
+from prose_lang.text import Span, did_you_mean, nearest
 
 STRATEGIES = ("all", "first", "any")
 ON_FAIL = ("fail-fast", "continue", "ignore")
@@ -34,7 +34,7 @@ def check_modifiers(report: Report, modifiers: Sequence[n.Modifier], branches: i
             count = modifier
         else:
             close = nearest(name, ("count", "on-fail"))
-            hint = f"did you mean `{close[0]}`?" if close else 'write ("first" | "any" | "all", count: N, on-fail: "…")'
+            hint = did_you_mean(close[:1]) or 'write ("first" | "any" | "all", count: N, on-fail: "…")'
             report("P212", f"a parallel block has no modifier `{name}`", modifier, hint)
     if count is not None:
         _check_count(report, count, strategy, branches)
@@ -69,7 +69,7 @@ def check_call_modifiers(report: Report, modifiers: Mapping[str, n.Property]) ->
             word = value.id if isinstance(value, n.Name) else value.value if isinstance(value, n.Literal) else None
             if word not in BACKOFF:
                 close = nearest(word, BACKOFF, 1) if isinstance(word, str) else []
-                hint = f"did you mean `{close[0]}`?" if close else None
+                hint = did_you_mean(close[:1])
                 report("P212", "`backoff` is none, linear or exponential", value or item, hint)
         elif isinstance(value, n.Literal):
             literal = value.value

@@ -10,6 +10,7 @@ from prose_lang.semantics.program import Base
 from prose_lang.semantics.scopes import Variable, declarations
 from prose_lang.semantics.walk import Walk
 from prose_lang.syntax import nodes as n
+from prose_lang.text import did_you_mean
 from prose_lang.values import as_number
 
 _ARITHMETIC = re.compile(r"-\d|\d-")
@@ -112,11 +113,7 @@ class Names(Walk):
             self.writes[name] = self.cell()
             return
         close = self.nearest(name.id, self.scope.visible())
-        hint = (
-            f"did you mean `{close[0]}`?"
-            if close
-            else f"declare it first: let {name.id} = {'[]' if what == 'record' else '…'}"
-        )
+        hint = did_you_mean(close[:1]) or f"declare it first: let {name.id} = {'[]' if what == 'record' else '…'}"
         self.report("P201", f"nothing declares `{name.id}`", name, hint=hint)
         self.writes[name] = self.cell()
         # What reads it further down, or assigns it again, is not another fault.
@@ -165,7 +162,7 @@ class Names(Walk):
         hint = arithmetic
         if hint is None:
             close = self.nearest(name.id, chain(self.scope.visible(), self.bases))
-            hint = "did you mean " + " or ".join(f"`{one}`" for one in close) + "?" if close else None
+            hint = did_you_mean(close)
         self.report("P201", f"nothing declares `{name.id}`", name, hint=hint)
         self.reads[name] = self.cell()
 

@@ -7,7 +7,7 @@ from prose_lang.semantics.modifiers import check_call_modifiers
 from prose_lang.semantics.persistence import RUN, BadScope, is_storable, persisted
 from prose_lang.semantics.walk import Walk
 from prose_lang.syntax import nodes as n
-from prose_lang.text import nearest
+from prose_lang.text import did_you_mean, nearest
 
 _MODIFIERS = ("retry", "backoff", "timeout")
 
@@ -23,7 +23,7 @@ def check_session(walk: Walk, node: n.Session | n.Resume) -> None:
     if agent is None:
         if name not in walk.broken_words:
             close = nearest(name, walk.agents)
-            hint = f"did you mean `{close[0]}`?" if close else f"define it: agent {name}:"
+            hint = did_you_mean(close[:1]) or f"define it: agent {name}:"
             walk.report("P202", f"there is no agent `{name}`", node.agent, hint=hint)
     elif isinstance(node, n.Resume) and not _keeps(node, agent) and not walk.has_broken_lines(agent.span):
         message = f"the agent `{name}` keeps no conversation that could be resumed"

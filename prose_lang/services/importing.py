@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import TypeVar
 
 from prose_lang.diagnostics import CheckError, ProseError, SourceError
-from prose_lang.text import Source, Span, nearest
+from prose_lang.text import Source, Span, did_you_mean, nearest
 
 _T = TypeVar("_T")
 
@@ -79,9 +79,7 @@ def _guarded(load: Callable[[], _T], wanted: str, folder: Path, file: Path | Non
 def _told(error: BaseException, wanted: str, file: Path | None) -> ProseError:
     if file is None and isinstance(error, ModuleNotFoundError) and _is_part(error.name, wanted):
         close = nearest(str(error.name), sorted(path.stem for path in Path.cwd().glob("*.py")))
-        hint = (
-            f"did you mean `{close[0]}`?" if close else "it was looked for in this folder and among what is installed"
-        )
+        hint = did_you_mean(close[:1]) or "it was looked for in this folder and among what is installed"
         return CheckError("P109", f"there is no Python module `{error.name}`", hint=hint)
     said = traceback.format_exception_only(error)[-1].strip()
     place = _place(error, file)

@@ -15,7 +15,7 @@ import attrs
 
 from prose_lang.diagnostics import CheckError
 from prose_lang.services.importing import import_module
-from prose_lang.text import nearest
+from prose_lang.text import did_you_mean, nearest
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
@@ -140,7 +140,7 @@ def resolve_python(reference: Reference) -> Any:
             inner = getattr(thing, name)
         except AttributeError:
             close = nearest(name, (known for known in dir(thing) if not known.startswith("_")))
-            hint = "did you mean " + " or ".join(f"`{known}`" for known in close) + "?" if close else None
+            hint = did_you_mean(close)
             raise CheckError("P202", f"{where} has no `{name}`", hint=hint) from None
         thing, where = inner, f"`{name}` of {where}"
     return thing

@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 
 from prose_lang.diagnostics import CheckError, Diagnostic, sort_diagnostics
-from prose_lang.text import Source, Span, nearest
+from prose_lang.text import Source, Span, did_you_mean, nearest
 from prose_lang.values import to_json
 from prose_lang.values.yaml import load_yaml
 
@@ -199,7 +199,7 @@ class _Reader:
         for key in given:
             if key not in known:
                 close = nearest(key, known)
-                hint = f"did you mean `{close[0]}`?" if close else None
+                hint = did_you_mean(close[:1])
                 self.fault("P107", (*path, key), f"`{path[-1]}` takes {', '.join(known)}, not `{key}`", hint)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 
 from prose_lang.diagnostics import CheckError, Diagnostic, SourceError, sort_diagnostics
-from prose_lang.text import Source, Span, nearest
+from prose_lang.text import Source, Span, did_you_mean, nearest
 
 _PLACE_IN_MESSAGE = re.compile(r" \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)$")
 
@@ -77,7 +77,7 @@ def read_table(source: Source, way: tuple[str, ...]) -> Table | None:
 def meant(name: str, names: Iterable[str]) -> str | None:
     """The hint for a name that is nearly one of others."""
     close = nearest(name, names)
-    return f"did you mean `{close[0]}`?" if close else None
+    return did_you_mean(close[:1])
 
 
 def _malformed(source: Source, message: str) -> SourceError:

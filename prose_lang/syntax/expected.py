@@ -7,7 +7,7 @@ from collections.abc import Sequence, Set
 import attrs
 
 from prose_lang.syntax.tokens import KEYWORDS, Token
-from prose_lang.text import Span, nearest
+from prose_lang.text import Span, did_you_mean, nearest
 
 _SYMBOLS = {
     "LPAR": "(", "TIGHT_LPAR": "(", "RPAR": ")", "LBRACK": "[", "RBRACK": "]", "LBRACE": "{", "RBRACE": "}",
@@ -143,7 +143,7 @@ def _told_by_the_word_before(tokens: Sequence[Token], index: int, previous: Toke
     token = tokens[index]
     if previous.kind == "PIPE" and token.kind == "NAME":
         close = nearest(token.text, _STAGES, 1)
-        hint = f"did you mean `{close[0]}`?" if close else f"there are {', '.join(_STAGES)}"
+        hint = did_you_mean(close[:1]) or f"there are {', '.join(_STAGES)}"
         return Fault("P101", f"`{token.text}` is no stage of a pipeline", span, hint)
     inside = any(one.kind == "REDUCE" for one in tokens[max(0, index - 4) : index])
     if inside and token.kind in ("COLON", "RPAR"):

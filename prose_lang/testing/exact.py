@@ -19,7 +19,7 @@ import attrs
 from prose_lang.diagnostics import Diagnostic
 from prose_lang.diagnostics.codes import CODES, code_named
 from prose_lang.documents.scenarios import Exact
-from prose_lang.text import Source, Span, nearest
+from prose_lang.text import Source, Span, did_you_mean, nearest
 from prose_lang.values import kind_of
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def read_exact(block: Exact, source: Source, found: list[Diagnostic]) -> tuple[E
     for key, node in block.node.members.items():
         if key not in KEYS:
             close = nearest(key, KEYS, 1)
-            hint = f"did you mean `{close[0]}`?" if close else f"it takes {', '.join(KEYS)}"
+            hint = did_you_mean(close[:1]) or f"it takes {', '.join(KEYS)}"
             reader.fault("P107", f"a scenario expects no `{key}`", block.node.keys[key], hint)
             continue
         before = len(found)
@@ -93,7 +93,7 @@ class _Reader:
     def status(self, node: YamlNode) -> None:
         if node.value not in STATUSES:
             close = nearest(node.value, STATUSES, 1) if isinstance(node.value, str) else []
-            hint = f"did you mean `{close[0]}`?" if close else f"a run ends as {', '.join(STATUSES)}"
+            hint = did_you_mean(close[:1]) or f"a run ends as {', '.join(STATUSES)}"
             self.fault("P211", "this is no status of a run", node.span, hint)
 
     def error(self, node: YamlNode) -> None:
@@ -119,9 +119,7 @@ class _Reader:
     def code(self, node: YamlNode) -> None:
         if _CODE.fullmatch(node.value) and code_named(node.value) is None:
             close = nearest(node.value, CODES, 1)
-            self.fault(
-                "P211", f"there is no code `{node.value}`", node.span, f"did you mean `{close[0]}`?" if close else None
-            )
+            self.fault("P211", f"there is no code `{node.value}`", node.span, did_you_mean(close[:1]))
 
     def decisions(self, node: YamlNode) -> None:
         for item in self.listed(node, "decisions", "decisions"):

@@ -6,7 +6,6 @@ the fixture itself are `plugin.py`.
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -18,6 +17,7 @@ import attrs
 from prose_lang.cassettes import Cassette, Mode, Part
 from prose_lang.diagnostics import ProseError
 from prose_lang.engine import Engine, Outcome, Pattern
+from prose_lang.engine.loops import outside_loop
 from prose_lang.handlers import Limits
 from prose_lang.runtime.conversations import Memory
 from prose_lang.services import Script, ScriptedService, scripted_services
@@ -25,7 +25,7 @@ from prose_lang.services.models.settings import ModelSettings
 from prose_lang.testing.clock import run_virtual
 from prose_lang.testing.coverage import Coverage
 from prose_lang.testing.paths import from_here
-from prose_lang.text import nearest
+from prose_lang.text import did_you_mean, nearest
 from prose_lang.values import Value
 
 #: A path (relative to the folder), the name of a library pattern, or what `prose_lang.load` gave.
@@ -105,7 +105,7 @@ class Prose:
         running event loop.
         """
         __tracebackhide__ = True
-        _outside_loop()
+        outside_loop("`prose.run` cannot be used", "`prose.arun`")
         options = _Options(script, services, judge, conditions, limits, strict, cassette)
         ran = self._prepared(pattern, _together(names, more), options)
         return self._ended(ran, run_virtual(ran.alone()))
@@ -154,7 +154,7 @@ class Prose:
         known = {call.service for call in called}.union(*(ran.engine.services for ran in self._runs))
         if service not in known:
             close = nearest(service, known)
-            said = f"did you mean `{close[0]}`?" if close else f"there were {', '.join(sorted(known)) or 'none'}"
+            said = did_you_mean(close[:1]) or f"there were {', '.join(sorted(known)) or 'none'}"
             raise LookupError(f"no run had a service `{service}`; {said}")
         return [dict(call.inputs) for call in called if call.service == service]
 
@@ -312,11 +312,3 @@ def _paths(folder: Path, reference: str) -> Iterator[str]:
 def _is_function(thing: Any) -> bool:
     """Whether it is a Python function or the like, which has no name of its own among services."""
     return callable(thing) and not isinstance(thing, type) and not hasattr(thing, "invoke")
-
-
-def _outside_loop() -> None:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return
-    raise RuntimeError("`prose.run` cannot be used inside a running event loop; await `prose.arun` instead")

@@ -12,7 +12,7 @@ from prose_lang.documents.types import is_text
 from prose_lang.engine import Engine, Given, Pattern
 from prose_lang.services import ScriptedService, split_list
 from prose_lang.testing.files import Scenario
-from prose_lang.text import nearest
+from prose_lang.text import did_you_mean, nearest
 
 
 def subject_of(document: Document, engine: Engine) -> Pattern:
@@ -31,7 +31,7 @@ def subject_of(document: Document, engine: Engine) -> Pattern:
         raise SourceError(error.code, error.message, source=source, span=span, hint=error.hint) from None
     if found is None:
         close = nearest(name, engine.loader.names(document))
-        hint = "did you mean " + " or ".join(f"`{one}`" for one in close) + "?" if close else None
+        hint = did_you_mean(close)
         raise CheckError("P109", f"the subject `{name}` is not found", source=source, span=span, hint=hint)
     if isinstance(found, Entry):
         if mark:
@@ -42,7 +42,7 @@ def subject_of(document: Document, engine: Engine) -> Pattern:
     entry = found.entry(part)
     if entry is None:
         close = nearest(part, [one.name for one in found.entries[1:]])
-        hint = f"did you mean `{close[0]}`?" if close else None
+        hint = did_you_mean(close[:1])
         raise CheckError("P109", f"`{name}` has no entry `{part}`", source=source, span=span, hint=hint)
     return Pattern(found, entry, engine)
 

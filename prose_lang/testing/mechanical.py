@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 from prose_lang.conditions.shapes import shown as brief
 from prose_lang.documents.literals import NotALiteral, read_literal
 from prose_lang.testing.comparing import same, shown
+from prose_lang.text import amount
 from prose_lang.values import Value, contains, kind_of
 
 _EXISTS = re.compile(r"exists|is present|is there", re.IGNORECASE)
@@ -119,7 +120,7 @@ def _counted(unit: str, holds: Callable[[int], bool]) -> Statement:
         number = count(value, unit)
         if number is None:
             return Answer(False, f"it is {_a(value)}, which has no {unit}s")
-        return Answer(holds(number), f"it has {number:,} {unit}{'' if number == 1 else 's'}")
+        return Answer(holds(number), f"it has {amount(number, unit)}")
 
     return Statement(decide)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from prose_lang.linter.rule import Finding, Rule
 from prose_lang.linter.subject import Subject
 from prose_lang.syntax import nodes as n
-from prose_lang.text import Span, nearest
+from prose_lang.text import Span, did_you_mean, nearest
 
 _AGENT = ("model", "prompt", "persist", "skills", "shape", "context", "retry", "backoff", "timeout", "permissions")
 _SESSION = ("prompt", "model", "context", "retry", "backoff", "timeout", "persist", "skills", "shape", "permissions")
@@ -65,7 +65,7 @@ class UnknownProperty(Rule):
         for item in properties:
             if item.name not in known:
                 close = nearest(item.name, known, 1)
-                hint = f"did you mean `{close[0]}`?" if close else f"it has {', '.join(known)}"
+                hint = did_you_mean(close[:1]) or f"it has {', '.join(known)}"
                 place = Span(item.start, item.name_end)
                 yield self.at(subject, place, f"{what} has no property `{item.name}`", hint)
             elif item.name == "shape":

@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from prose_lang.diagnostics import RunError
-from prose_lang.text import nearest
+from prose_lang.text import did_you_mean, nearest
 
 #: The provider of local models: `local/NAME` wherever a model is `PROVIDER/MODEL`.
 PROVIDER = "local"
@@ -136,6 +136,6 @@ def local_model(name: str) -> LocalModel:
     found = MODELS.get(plain)
     if found is None:
         close = nearest(plain, MODELS)
-        hint = f"did you mean `{close[0]}`?" if close else f"there is {', '.join(MODELS)}"
+        hint = did_you_mean(close[:1]) or f"there is {', '.join(MODELS)}"
         raise RunError("P410", f"there is no local model `{plain}`", hint=hint)
     return found
