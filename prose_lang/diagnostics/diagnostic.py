@@ -24,7 +24,8 @@ class Severity(enum.Enum):
 class Diagnostic:
     """A finding with its place. `code` is None for lints, which have names only.
 
-    `hint` says what to do; `notes` say what else is worth knowing.
+    `hint` says what to do; `notes` say what else is worth knowing. `missing` is the name that was not found, where that
+    is what it tells: whoever looked for it may know more.
     """
 
     code: str | None
@@ -35,6 +36,7 @@ class Diagnostic:
     severity: Severity = Severity.ERROR
     hint: str | None = None
     notes: tuple[str, ...] = ()
+    missing: str | None = None
 
     def __attrs_post_init__(self) -> None:
         if not self.name:

@@ -6,7 +6,6 @@ instances. All faults found are reported together, before anything runs.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -32,12 +31,6 @@ from prose_lang.services.stand_in import StandIn
 from prose_lang.syntax import Parsed
 from prose_lang.text import Span, did_you_mean, nearest
 from prose_lang.values import ServiceRef, Value
-
-#: What is said of a name that means nothing.
-_MISSING = re.compile(
-    r"(?:there is nothing called |Services lists )?`(?P<name>[^`]+)`"
-    r"(?: does not resolve| to call|, and nothing provides it)"
-)
 
 
 @attrs.frozen(eq=False)
@@ -205,23 +198,32 @@ class Linker:
 
     # --- instances (L7) ----------------------------------------------------------------------------------------------
 
-    def report(self, code: str, message: str, document: Document, span: Span, hint: str | None = None) -> None:
-        self.found.append(self._explained(Diagnostic(code, message, document.source, span, hint=hint), document))
+    def report(
+        self,
+        code: str,
+        message: str,
+        document: Document,
+        span: Span,
+        hint: str | None = None,
+        missing: str | None = None,
+    ) -> None:
+        item = Diagnostic(code, message, document.source, span, hint=hint, missing=missing)
+        self.found.append(self._explained(item, document))
 
     def _explained(self, item: Diagnostic, document: Document) -> Diagnostic:
         """A diagnostic of a name that is not found, with the reason where looking for it told one."""
-        if item.code not in ("P109", "P202") and item.name != "missing-service":
+        name = item.missing
+        if name is None:
             return item
-        for (name, origin), error in self._refused.items():
-            if origin is document and f"`{name}`" in item.message:
-                return attrs.evolve(item, code=error.code, name="", severity=Severity.ERROR, message=error.message,
-                                    hint=error.hint)  # fmt: skip
-        if missing := _MISSING.fullmatch(item.message):
-            where = self._where(missing["name"], document)
-            # A name that is close is a better hint than where others would be looked for, but not than what to install.
-            is_path = ":" in missing["name"] or "/" in missing["name"]
-            if not item.hint or (is_path and where is not None and not where.startswith("looked for")):
-                return attrs.evolve(item, hint=where)
+        error = self._refused.get((name, document))
+        if error is not None:
+            return attrs.evolve(item, code=error.code, name="", severity=Severity.ERROR, message=error.message,
+                                hint=error.hint)  # fmt: skip
+        where = self._where(name, document)
+        # A name that is close is a better hint than where others would be looked for, but not than what to install.
+        is_path = ":" in name or "/" in name
+        if not item.hint or (is_path and where is not None and not where.startswith("looked for")):
+            return attrs.evolve(item, hint=where)
         return item
 
     def _where(self, name: str, document: Document) -> str | None:
@@ -244,7 +246,7 @@ class Linker:
         if unit is None:
             hint = self.loader.looked_for(instance.pattern, document)
             self.report("P109", f"{where} is of the pattern `{instance.pattern}`, which is not found",
-                        document, instance.pattern_span, hint)  # fmt: skip
+                        document, instance.pattern_span, hint, instance.pattern)  # fmt: skip
             return
         if unit.entry.kind != "pattern":
             self.report("P202", f"{where} is of `{instance.pattern}`, which is a {unit.entry.kind}, not a pattern",
@@ -268,7 +270,7 @@ class Linker:
                     close = nearest(service, Scope(self, document).names())
                     hint = did_you_mean(close[:1]) or self._where(service, document)
                     self.report("P202", f"{where} binds `{slot}` to `{service}`, which is not found",
-                                document, bound.span, hint)  # fmt: skip
+                                document, bound.span, hint, service)  # fmt: skip
                 else:
                     self._nested(service, document, (*around, instance))
         for key, value in instance.config.items():

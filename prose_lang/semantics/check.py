@@ -73,7 +73,7 @@ def _missing_services(resolver: Resolver, environment: Environment) -> None:
     for name, span in resolver.entry.service_spans.items():
         if name not in resolver.unprovided and name not in resolver.bases and environment.signature(name) is None:
             hint = f"put {name}.prose.md beside this file, or give such a service (--services, --script)"
-            resolver.lint("missing-service", f"Services lists `{name}`, and nothing provides it", span, hint)
+            resolver.lint("missing-service", f"Services lists `{name}`, and nothing provides it", span, hint, name)
 
 
 def parse_body(document: Document, entry: Entry) -> Parsed:

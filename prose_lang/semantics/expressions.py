@@ -118,7 +118,7 @@ class Expressions(Names):
         if name.id in self.entry.services:
             if name.id not in self.unprovided:  # said once, and not at each of its calls
                 advice = f"put {name.id}.prose.md beside this file, or give such a service (--services, --script)"
-                self.report("P202", f"Services lists `{name.id}`, and nothing provides it", name, advice)
+                self.report("P202", f"Services lists `{name.id}`, and nothing provides it", name, advice, name.id)
             self.unprovided.add(name.id)
             return
         candidates = [base.name for base in self.bases.values() if base.kind == "slot"]
@@ -132,7 +132,7 @@ class Expressions(Names):
         slots = [f"`{base.name}`" for base in self.bases.values() if base.kind == "slot"]
         if hint is None and 0 < len(slots) <= 8:
             hint = f"the slots are {', '.join(slots)}" if len(slots) > 1 else f"the slot is {slots[0]}"
-        self.report("P202", f"there is nothing called `{name.id}` to call", name, hint=hint)
+        self.report("P202", f"there is nothing called `{name.id}` to call", name, hint, name.id)
 
     def names_resolve(self, expression: n.Expression) -> bool:
         """Whether every name in an expression means something here; names to call included."""

@@ -53,7 +53,7 @@ def _use(walk: Walk, statement: n.Use) -> None:
     if walk.environment.signature(reference) is None:
         close = walk.nearest(name, walk.environment.names())
         hint = did_you_mean(close[:1])
-        walk.report("P109", f"`{reference}` does not resolve", statement, hint=hint)
+        walk.report("P109", f"`{reference}` does not resolve", statement, hint, reference)
 
 
 def _collisions(walk: Walk, others: Mapping[str, Mapping[str, n.AgentDef | n.Use]]) -> None:

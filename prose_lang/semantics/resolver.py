@@ -48,7 +48,7 @@ class Resolver(Actions):
         if node.quoted:
             target = Target(node.target.id, node.target.span, None, None, True)
             if self.environment.signature(node.target.id) is None:
-                self.report("P109", f"`{node.target.id}` does not resolve", node.target)
+                self.report("P109", f"`{node.target.id}` does not resolve", node.target, missing=node.target.id)
         with self.addresses.inside("", len(node.properties)):  # it starts after the calls among its properties
             site = self.addresses.site(node.span, f"call:{node.target.id}")
         self.properties(node.properties)

@@ -75,15 +75,20 @@ class Walk:
         self.cells += 1
         return self.cells - 1
 
-    def report(self, code: str, message: str, node: n.Node | Span, hint: str | None = None) -> None:
+    def report(
+        self, code: str, message: str, node: n.Node | Span, hint: str | None = None, missing: str | None = None
+    ) -> None:
         span = node if isinstance(node, Span) else node.span
-        self.diagnostics.append(Diagnostic(code, message, self.source, span, hint=hint))
+        self.diagnostics.append(Diagnostic(code, message, self.source, span, hint=hint, missing=missing))
 
-    def lint(self, name: str, message: str, node: n.Node | Span, hint: str | None = None) -> None:
+    def lint(
+        self, name: str, message: str, node: n.Node | Span, hint: str | None = None, missing: str | None = None
+    ) -> None:
         span = node if isinstance(node, Span) else node.span
-        self.diagnostics.append(
-            Diagnostic(None, message, self.source, span, name=name, severity=Severity.WARNING, hint=hint)
+        found = Diagnostic(
+            None, message, self.source, span, name=name, severity=Severity.WARNING, hint=hint, missing=missing
         )
+        self.diagnostics.append(found)
 
     def nearest(self, name: str, candidates: Iterable[str]) -> list[str]:
         """The names that look most like one, for a hint; after a hundred reports nobody reads any."""
