@@ -127,8 +127,8 @@ class SourceText(NamedTuple):
 
 
 class RunRecord(NamedTuple):
-    """A run. `source` is how its pattern was named and loaded, `names` what it was given, `options` how it was run, each
-    in JSON; `program` is the digest of all its sources. `status` is that of its outcome, or `running`. Times are Unix
+    """A run. `source` is how its pattern was named and loaded, `names` what it was given, `options` how it was run,
+    each in JSON; `program` is the digest of all its sources. `status` is that of its outcome, or `running`. Times are Unix
     times; `active` is that of the latest sign of life, `seconds` how long it has worked, all its sessions together."""
 
     id: str
@@ -182,6 +182,9 @@ class RunFilter(NamedTuple):
     since: float | None = None
     until: float | None = None
     limit: int | None = None
+
+
+ALL_RUNS = RunFilter()
 
 
 def digest_of(data: bytes) -> str:
