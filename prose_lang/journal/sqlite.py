@@ -324,7 +324,7 @@ class SqliteStore:
         return change
 
     def _apart(self, text: str) -> str:
-        return text if len(text) <= LARGE else APART + self.files.put(text.encode())
+        return text if len(text) <= LARGE else APART + self.files.put(text.encode("utf-8", "surrogatepass"))
 
     def _forget(self, database: sqlite3.Connection, numbers: dict[str, int]) -> None:
         """Say which run is gone, if one is."""
@@ -349,12 +349,14 @@ class SqliteStore:
         return found
 
     def resolved(self, entry: Entry) -> Entry:
-        request, result = entry.request, entry.result
-        if request.startswith(APART):
-            entry = entry._replace(request=self.files.get(request[1:]).decode())
-        if result is not None and result.startswith(APART):
-            entry = entry._replace(result=self.files.get(result[1:]).decode())
+        if entry.request.startswith(APART):
+            entry = entry._replace(request=self._whole(entry.request))
+        if entry.result is not None and entry.result.startswith(APART):
+            entry = entry._replace(result=self._whole(entry.result))
         return entry
+
+    def _whole(self, text: str) -> str:
+        return self.files.get(text[1:]).decode("utf-8", "surrogatepass") if text.startswith(APART) else text
 
     def entries(self, run: str, kinds: Sequence[str] = ()) -> list[Entry]:
         some = f"AND kind IN ({', '.join('?' * len(kinds))})" if kinds else ""
@@ -409,9 +411,6 @@ class SqliteStore:
             if cursor.rowcount:
                 return attempt
         return self.attempt(attempt.run, attempt.key, attempt.number) or attempt
-
-    def _whole(self, text: str) -> str:
-        return self.files.get(text[1:]).decode() if text.startswith(APART) else text
 
     def cached(self, key: str) -> Cached | None:
         with self._reading() as database:
