@@ -316,7 +316,7 @@ class PostgresStore:
         ready = [_with_large_apart(change, files) for change in changes]
         with self._lock:
             numbers = {run: self._number(run) for run in {change.run for change in ready}}
-            statements = [one for change in ready for one in say.statements_of(change, numbers[change.run])]
+            statements = say.statements_of(ready, numbers)
 
             def queue(link: psycopg.Connection) -> Callable[[], None]:
                 guards = []

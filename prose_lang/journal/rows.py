@@ -9,6 +9,7 @@ Not here: how a store keeps rows (`schema.py`, `postgres_schema.py`).
 from __future__ import annotations
 
 import json
+import struct
 import zlib
 from collections.abc import Sequence
 from typing import Any
@@ -29,7 +30,8 @@ from prose_lang.journal.records import (
 #: What a text begins with that stands as JSON, because it is not Unicode or holds a NUL.
 _ESCAPE = "\x1b"
 #: What reading a damaged row raises before its sum can tell.
-_DAMAGE = (TypeError, ValueError, AttributeError)
+_DAMAGE = (TypeError, ValueError, AttributeError, struct.error)
+_numbers = struct.Struct("<ddqq").pack
 
 
 def kept_text(text: str) -> str:
@@ -159,12 +161,14 @@ def sum_of_texts(request: str, result: str | None) -> int:
     return check if result is None else zlib.crc32(result.encode("utf-8", "surrogatepass"), check)
 
 
-def sum_of_entry(run: str, e: Entry, texts: int) -> int:
-    """The sum of an entry's fields, the sum of its texts included."""
-    return zlib.crc32(
-        f"{run}\0{e.key}\0{e.kind}\0{e.service}\0{e.fingerprint}\0{e.state}\0{e.attempts}\0{e.usage}\0{e.reserved}\0"
-        f"{e.started + 0.0}\0{e.seconds + 0.0}\0{e.position}\0{e.within}\0{texts}".encode("utf-8", "surrogatepass")
+def sum_of_entry(run: str, entry: Entry, texts: int) -> int:
+    """The sum of an entry's fields, the sum of its texts included. Reading a run back makes it for every entry."""
+    (key, kind, service, fingerprint, _, state, _, attempts, usage, reserved, started, seconds, position, within) = (
+        entry
     )
+    text = f"{run}\0{key}\0{kind}\0{service}\0{fingerprint}\0{state}\0{usage}\0{reserved}\0{position}\0{within}"
+    check = zlib.crc32(text.encode("utf-8", "surrogatepass"))
+    return zlib.crc32(_numbers(started + 0.0, seconds + 0.0, attempts, texts), check)
 
 
 def entry_of(row: Sequence[Any], run: str) -> Entry:
