@@ -23,20 +23,17 @@ from typing import Any
 
 from prose_lang.cassettes import Part, Take
 from prose_lang.cassettes.nearest import difference
-from prose_lang.diagnostics import ProseError, RunError, ServiceError, WaitingError
+from prose_lang.diagnostics import ProseError, RunError, ServiceError
 from prose_lang.diagnostics.redact import Redactor
+from prose_lang.handlers.answers import asked, error_data, error_of, plain
 from prose_lang.runtime.activation import Perform
 from prose_lang.runtime.effects import Effect, Service, Usage
 from prose_lang.services.models.completion import Reply
 from prose_lang.services.models.request import Request
-from prose_lang.values import NotAValue, ServiceRef, handout, intake
+from prose_lang.values import NotAValue, intake
 
 #: Errors that say something about this machine or this run, and nothing about the service: they are no answers.
 _NO_ANSWERS = frozenset({"P405", "P409", "P410"})
-#: What is kept of an error besides its code and message.
-_FLAGS = ("transient", "permanent", "uncharged", "retry_after")
-#: Modifiers that are told to the service; the others are about how it is called (L32).
-_TOLD = ("prompt", "model", "context")
 #: Seconds that a replayed call which was cut off is silent beyond those that it was recorded with.
 _PATIENCE = 2.0
 
@@ -122,7 +119,7 @@ class _Taped:
             raise
         except RunError as error:
             if error.code not in _NO_ANSWERS:
-                keep({"error": _error(error), **_usage(effect)})
+                keep({"error": error_data(error), **_usage(effect)})
             raise
         except Exception as error:
             keep({"error": {"type": type(error).__name__, "message": _said(error)}, **_usage(effect)})
@@ -215,18 +212,7 @@ class _TapedCompletion:
         return replied
 
 
-# --- requests and answers as plain data ------------------------------------------------------------------------------
-
-
-def asked(effect: Effect) -> dict[str, Any]:
-    """What a service that is no model is asked: its inputs, and the modifiers that it is told."""
-    request: dict[str, Any] = {"inputs": {name: _plain(value) for name, value in effect.inputs.items()}}
-    told = {name: getattr(effect.modifiers, name) for name in _TOLD}
-    return request | {name: _plain(value) for name, value in told.items() if value is not None}
-
-
-def _plain(value: Any) -> Any:
-    return str(value) if isinstance(value, ServiceRef) else handout(value)
+# --- answers as plain data ------------------------------------------------------------------------------
 
 
 def _as_value(found: Any, effect: Effect) -> tuple[Any, dict[str, Any]]:
@@ -235,7 +221,7 @@ def _as_value(found: Any, effect: Effect) -> tuple[Any, dict[str, Any]]:
     except NotAValue as error:  # the caller will find that too
         message = f"`{effect.service.name}` returned what is not a value: {error}"
         return found, {"error": {"code": "P305", "message": message}, **_usage(effect)}
-    return value, {"value": _plain(value), **_usage(effect)}
+    return value, {"value": plain(value), **_usage(effect)}
 
 
 def _value_of(answer: dict[str, Any], effect: Effect) -> Any:
@@ -258,27 +244,12 @@ def _usage(effect: Effect) -> dict[str, Any]:
     return {"usage": {"tokens_in": usage.tokens_in, "tokens_out": usage.tokens_out, "cost": usage.cost}}
 
 
-def _error(error: RunError) -> dict[str, Any]:
-    plain: dict[str, Any] = {
-        "code": error.code, "message": error.message, "name": error.error_name, "hint": error.hint
-    }  # fmt: skip
-    plain |= {flag: getattr(error, flag) for flag in _FLAGS}
-    return {name: value for name, value in plain.items() if value is not None and value is not False}
-
-
-def _raised(plain: dict[str, Any], service: str) -> Exception:
+def _raised(data: dict[str, Any], service: str) -> Exception:
     """The error that was recorded. Of a foreign one there are its type's name and its message."""
-    if "code" not in plain:
-        made: Exception = type(str(plain.get("type", "Error")), (Exception,), {})(plain.get("message", ""))
+    if "code" not in data:
+        made: Exception = type(str(data.get("type", "Error")), (Exception,), {})(data.get("message", ""))
         return made
-    kind = WaitingError if plain["code"] == "P411" else ServiceError
-    fault = kind(
-        plain["code"], plain.get("message", ""), service=service, hint=plain.get("hint"), error_name=plain.get("name")
-    )
-    for flag in _FLAGS:
-        if flag in plain:
-            setattr(fault, flag, plain[flag])
-    return fault
+    return error_of(data, service)
 
 
 def _said(error: Exception) -> str:

@@ -82,14 +82,14 @@ class Decided(NamedTuple):
 
 
 class Warned(NamedTuple):
-    """A warning event of a run, with how often it was said."""
+    """A warning event of a run, with how often it was said (`times`)."""
 
     run: str
     code: str
     message: str
     file: str
     line: int
-    count: int  # type: ignore[assignment]  # a tuple has a method of this name, which nobody asks here
+    times: int
 
 
 class Finished(NamedTuple):
