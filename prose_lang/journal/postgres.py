@@ -140,9 +140,14 @@ class PostgresStore:
                         raise self._address.failure("read", error) from None
             raise AssertionError
 
-    def _transact(self, queue: Callable[[psycopg.Connection], Callable[[], T]], *runs: str) -> T:
+    def _transact(
+        self,
+        queue: Callable[[psycopg.Connection], Callable[[], T]],
+        broken: Callable[[], StoreError | None] = lambda: None,
+    ) -> T:
         """Do what is queued in one transaction, in one round trip and another for the end of it. What `queue` gives is
-        called when all has been done, and before it is kept; it may refuse by raising."""
+        called when all has been done, and before it is kept; it may refuse by raising. `broken` says what it means that
+        a row refers to nothing, or is there already."""
         driver = self._address.driver
         with self._lock:
             for again in (True, False):
@@ -159,8 +164,9 @@ class PostgresStore:
                     return value
                 except driver.Error as error:
                     _roll_back(link)
-                    if isinstance(error, driver.errors.ForeignKeyViolation):
-                        self._forget(runs)
+                    meant = broken() if isinstance(error, driver.errors.IntegrityError) else None
+                    if meant is not None:
+                        raise meant from None
                     if lost(error):
                         fate = "aborted" if number is None else self._fate(number[0])
                         if fate == "committed":
@@ -202,11 +208,15 @@ class PostgresStore:
 
         return self._transact(queue)
 
-    def _forget(self, runs: Iterable[str]) -> None:
+    def _gone(self, runs: Iterable[str]) -> StoreError | None:
         """Say which run is gone, if one is."""
         for run in runs:
             self._numbers.pop(run, None)
-            self._number(run)
+            try:
+                self._number(run)
+            except StoreError as error:
+                return error
+        return None
 
     # --- runs --------------------------------------------------------------------------------------------------------
 
@@ -222,19 +232,17 @@ class PostgresStore:
 
         def queue(link: psycopg.Connection) -> Callable[[], None]:
             link.execute(say.REFER, (schema.LOCK,))
-            made = link.execute(say.CREATE, row)
+            link.execute(say.CREATE, row)
             session = self._begin_session(link, record.id)
             for query, given in say.source_statements(record.id, sources):
                 link.execute(query, given)
 
-            def finish() -> None:
-                if not made.rowcount:
-                    raise StoreError("P501", f"there is a record of the run {record.id} in `{self.address}` already")
-                session()
+            return session
 
-            return finish
+        def broken() -> StoreError:
+            return StoreError("P501", f"there is a record of the run {record.id} in `{self.address}` already")
 
-        self._transact(queue)
+        self._transact(queue, broken)
 
     def _begin_session(self, link: psycopg.Connection, run: str) -> Callable[[], None]:
         now = time.time()
@@ -281,7 +289,8 @@ class PostgresStore:
             rows = self._rows(
                 f"{say.RUN} WHERE r.id > %s AND starts_with(r.id, %s) ORDER BY r.started DESC LIMIT 5", (run, run)
             )
-        return first_of(rows, run, self.address)
+        found = first_of(rows, run, self.address)
+        return found if found.outcome is None else found._replace(outcome=self._whole(found.outcome))
 
     def runs(self, which: RunFilter = ALL_RUNS) -> list[RunRecord]:
         where, given = ["true"], list[Any]()
@@ -340,7 +349,7 @@ class PostgresStore:
 
                 return finish
 
-            self._transact(queue, *numbers)
+            self._transact(queue, lambda: self._gone(numbers))
 
     def find(self, run: str, key: str, ahead: int = 0) -> list[Entry]:
         number = self._number(run)

@@ -54,8 +54,7 @@ def _over(keys: str, columns: str) -> str:
     return f"ON CONFLICT ({keys}) DO UPDATE SET {', '.join(f'{c} = excluded.{c}' for c in columns.split(', '))}"
 
 
-CREATE = _insert("runs", "id, pattern, source, names, options, program, version, status, started, checksum, ending",
-                 "ON CONFLICT (id) DO NOTHING")  # fmt: skip
+CREATE = _insert("runs", "id, pattern, source, names, options, program, version, status, started, checksum, ending")
 REOPEN = (
     "UPDATE prose.runs SET source = %s, names = %s, options = %s, program = %s, version = %s, status = %s, "
     "outcome = NULL, ended = NULL, checksum = %s, ending = %s WHERE id = %s"

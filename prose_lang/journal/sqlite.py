@@ -264,7 +264,8 @@ class SqliteStore:
                     f"{RUN} WHERE r.id > ? AND substr(r.id, 1, ?) = ? ORDER BY r.started DESC LIMIT 5",
                     (run, len(run), run),
                 ).fetchall()
-        return first_of(rows, run, self.address)
+        found = first_of(rows, run, self.address)
+        return found if found.outcome is None else found._replace(outcome=self._whole(found.outcome))
 
     def runs(self, which: RunFilter = ALL_RUNS) -> list[RunRecord]:
         where, given = ["1"], list[Any]()
