@@ -90,10 +90,10 @@ class Store(Protocol):
         """The entries of kinds `call` and `ask` as far as limits need them: without request and result."""
 
     def decisions(self, run: str) -> list[DecidedRow]:
-        """Its decisions."""
+        """Its decisions, by address."""
 
     def warnings(self, run: str) -> list[Warned]:
-        """Its warnings."""
+        """Its warnings, by place."""
 
     def attempt(self, run: str, key: str, number: int) -> Attempt | None:
         """What an attempt gave that a worker made."""

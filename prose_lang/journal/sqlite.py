@@ -30,13 +30,10 @@ from prose_lang.journal.records import (
     ALL_RUNS,
     UNFINISHED,
     Attempt,
-    Begun,
     Cached,
     Change,
     Decided,
-    Ended,
     Entry,
-    Finished,
     RunFilter,
     RunRecord,
     SourceText,
@@ -46,6 +43,7 @@ from prose_lang.journal.records import (
 from prose_lang.journal.rows import (
     attempt_of,
     begun_anew,
+    by_place,
     cached_of,
     decision_of,
     entry_of,
@@ -61,8 +59,20 @@ from prose_lang.journal.rows import (
     sum_of_ending,
     sum_of_run,
     warning_of,
+    with_large_apart,
 )
-from prose_lang.journal.sqlite_statements import ENTRY, LIGHT, RUN, apply, put_sources
+from prose_lang.journal.sqlite_statements import (
+    DECISION,
+    ENTRY,
+    LIGHT,
+    RUN,
+    SOURCE,
+    WARNING,
+    agree,
+    all_of,
+    apply,
+    put_sources,
+)
 
 #: The file of the tables.
 FILE = "runs.sqlite"
@@ -89,6 +99,7 @@ class SqliteStore:
         self._lock = threading.RLock()
         self._numbers: dict[str, int] = {}
         self._sessions: dict[str, int] = {}
+        self._sound: set[str] = set()
         with self._failing("opened"):
             if not make and not self.path.is_file():
                 raise StoreError("P501", f"there are no run records in `{self.address}`")
@@ -288,18 +299,25 @@ class SqliteStore:
 
     def sources(self, run: str) -> list[SourceText]:
         with self._reading() as database:
-            rows = database.execute(
-                "SELECT s.place, s.name, s.path, s.inside, t.text, s.digest, s.checksum FROM run_sources s "
-                "LEFT JOIN sources t ON t.digest = s.digest WHERE s.run = ? ORDER BY s.place",
-                (self._number(database, run),),
-            ).fetchall()
-        return [source_of(row, run) for row in rows]
+            rows = []
+            for row in self._all_of(database, "source", "run_sources", SOURCE, run):
+                text = database.execute("SELECT text FROM sources WHERE digest = ?", (row[4],)).fetchone()
+                rows.append((*row[:4], None if text is None else text[0], *row[4:]))
+        return [source_of(row, run) for row in sorted(rows, key=lambda row: row[0])]
+
+    def _all_of(
+        self, database: sqlite3.Connection, what: str, table: str, columns: str, run: str
+    ) -> list[tuple[Any, ...]]:
+        rows = all_of(database, table, columns, self._number(database, run))
+        if rows is None:
+            raise StoreError("P501", f"the {what} records of the run {run} are damaged")
+        return rows
 
     # --- entries -----------------------------------------------------------------------------------------------------
 
     def write(self, changes: Sequence[Change]) -> None:
         with self._failing("written"):
-            ready = [self._with_large_apart(change) for change in changes]
+            ready = [with_large_apart(change, self._apart) for change in changes]
         with self._writing() as database:
             numbers = {run: self._number(database, run) for run in {change.run for change in ready}}
             try:
@@ -311,18 +329,6 @@ class SqliteStore:
             now = time.time()
             for run in numbers.keys() & self._sessions.keys():
                 database.execute("UPDATE sessions SET active = ? WHERE rowid = ?", (now, self._sessions[run]))
-
-    def _with_large_apart(self, change: Change) -> Change:
-        if isinstance(change, Finished):
-            return change._replace(outcome=self._apart(change.outcome))
-        if isinstance(change, (Begun, Ended)):
-            entry = change.entry
-            if len(entry.request) > LARGE:
-                entry = entry._replace(request=self._apart(entry.request))
-            if entry.result is not None and len(entry.result) > LARGE:
-                entry = entry._replace(result=self._apart(entry.result))
-            return change if entry is change.entry else change._replace(entry=entry)
-        return change
 
     def _apart(self, text: str) -> str:
         return text if len(text) <= LARGE else APART + self.files.put(text.encode("utf-8", "surrogatepass"))
@@ -339,6 +345,11 @@ class SqliteStore:
             number = self._number(database, run)
             first = database.execute("SELECT number FROM entries WHERE run = ? AND key = ?", (number, key)).fetchone()
             if first is None:
+                # An index that lost it would have a call made again: whether it may have is looked up once.
+                if run not in self._sound:
+                    if not agree(database, number):
+                        raise StoreError("P501", f"the call records of the run {run} are damaged")
+                    self._sound.add(run)
                 return []
             rows = database.execute(
                 f"SELECT {ENTRY}, texts, checksum FROM entries WHERE number >= ? AND +run = ? ORDER BY number LIMIT ?",
@@ -360,35 +371,26 @@ class SqliteStore:
         return self.files.get(text[1:]).decode("utf-8", "surrogatepass") if text.startswith(APART) else text
 
     def entries(self, run: str, kinds: Sequence[str] = ()) -> list[Entry]:
-        some = f"AND kind IN ({', '.join('?' * len(kinds))})" if kinds else ""
         with self._reading() as database:
-            rows = database.execute(
-                f"SELECT {ENTRY}, texts, checksum FROM entries WHERE run = ? {some} ORDER BY number",
-                (self._number(database, run), *kinds),
-            ).fetchall()
-        return [entry_of(row, run) for row in rows]
+            rows = self._all_of(database, "call", "entries", f"{ENTRY}, texts, checksum", run)
+        entries = [entry_of(row, run) for row in rows]
+        return [entry for entry in entries if entry.kind in kinds] if kinds else entries
 
     def sums(self, run: str) -> list[Entry]:
         with self._reading() as database:
-            rows = database.execute(
-                f"SELECT {LIGHT}, texts, checksum FROM entries WHERE run = ? AND kind IN ('call', 'ask') "
-                "ORDER BY number", (self._number(database, run),)
-            ).fetchall()  # fmt: skip
-        return [light_entry_of(row, run) for row in rows]
+            rows = self._all_of(database, "call", "entries", f"{LIGHT}, texts, checksum", run)
+        entries = [light_entry_of(row, run) for row in rows]
+        return [entry for entry in entries if entry.kind in ("call", "ask")]
 
     def decisions(self, run: str) -> list[Decided]:
         with self._reading() as database:
-            number = self._number(database, run)
-            rows = database.execute("SELECT * FROM decisions WHERE run = ? ORDER BY address", (number,)).fetchall()
-        return [decision_of(row[1:], run) for row in rows]
+            rows = self._all_of(database, "decision", "decisions", DECISION, run)
+        return sorted((decision_of(row, run) for row in rows), key=lambda one: one.address)
 
     def warnings(self, run: str) -> list[Warned]:
         with self._reading() as database:
-            number = self._number(database, run)
-            rows = database.execute(
-                "SELECT * FROM warnings WHERE run = ? ORDER BY file, line, code, message", (number,)
-            ).fetchall()
-        return [warning_of(row[1:], run) for row in rows]
+            rows = self._all_of(database, "warning", "warnings", WARNING, run)
+        return sorted((warning_of(row, run) for row in rows), key=by_place)
 
     # --- attempts and answers ----------------------------------------------------------------------------------------
 
