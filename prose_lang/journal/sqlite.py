@@ -101,6 +101,8 @@ class SqliteStore:
         self._sessions: dict[str, int] = {}
         self._sound: set[str] = set()
         with self._failing("opened"):
+            if "\0" in str(folder):
+                raise StoreError("P501", "the folder of run records has a NUL in its name")
             if not make and not self.path.is_file():
                 raise StoreError("P501", f"there are no run records in `{self.address}`")
             if make:
@@ -122,9 +124,19 @@ class SqliteStore:
             ignored.write_text("# Records of runs belong to this machine.\n*\n", encoding="utf-8")
 
     def _open(self) -> sqlite3.Connection:
+        try:
+            return self._connect(str(self.path))
+        except sqlite3.OperationalError:
+            # SQLite writes even to read: a log that is empty lets it do without, if nobody else can write either.
+            if os.access(self.folder, os.W_OK) or _size(f"{self.path}-wal"):
+                raise
+            return self._connect(f"{self.path.as_uri()}?immutable=1")
+
+    def _connect(self, file: str) -> sqlite3.Connection:
         made = sqlite3.connect(
-            self.path, timeout=self.patience, isolation_level=None, check_same_thread=False, cached_statements=64
-        )
+            file, timeout=self.patience, isolation_level=None, check_same_thread=False, cached_statements=64,
+            uri=file != str(self.path),
+        )  # fmt: skip
         try:
             version = made.execute("PRAGMA user_version").fetchone()[0]
             if version > schema.VERSION:
@@ -470,11 +482,14 @@ class SqliteStore:
         return freed + max(0, before - self._size())
 
     def _size(self) -> int:
-        size = 0
-        for suffix in ("", "-wal"):
-            with suppress(OSError):
-                size += os.stat(f"{self.path}{suffix}").st_size
-        return size
+        return _size(self.path) + _size(f"{self.path}-wal")
+
+
+def _size(path: str | Path) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
 
 
 def _shown(folder: Path) -> str:
