@@ -26,6 +26,8 @@ from prose_lang.journal.records import Decided as DecidedRow
 
 #: Characters of a JSON text beyond which it is kept apart, by its content.
 LARGE = 65_536
+#: Seconds to wait for another process that has what is wanted.
+PATIENCE = 10.0
 #: What stands before the digest of a text that is kept apart. No JSON text begins so.
 APART = "@"
 

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from prose_lang.journal import postgres_schema as schema
 from prose_lang.journal import postgres_statements as say
-from prose_lang.journal.port import APART, LARGE, StoreError
+from prose_lang.journal.port import APART, LARGE, PATIENCE, StoreError
 from prose_lang.journal.postgres_holds import HELD, TOKEN, Holds, PostgresHold, halves_of, hold_lost
-from prose_lang.journal.postgres_link import PATIENCE, Address, lost
+from prose_lang.journal.postgres_link import Address, lost
 from prose_lang.journal.records import (
     ALL_RUNS,
     UNFINISHED,

@@ -25,7 +25,7 @@ from typing import Any, NoReturn
 from prose_lang.journal import schema
 from prose_lang.journal.files import Files
 from prose_lang.journal.locks import FileHold, take, taken
-from prose_lang.journal.port import APART, LARGE, StoreError
+from prose_lang.journal.port import APART, LARGE, PATIENCE, StoreError
 from prose_lang.journal.records import (
     ALL_RUNS,
     UNFINISHED,
@@ -76,8 +76,6 @@ from prose_lang.journal.sqlite_statements import (
 
 #: The file of the tables.
 FILE = "runs.sqlite"
-#: Seconds to wait for another process that writes.
-PATIENCE = 10.0
 
 
 class SqliteStore:
