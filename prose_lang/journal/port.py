@@ -34,7 +34,11 @@ APART = "@"
 
 class StoreError(ProseError):
     """P501 for what cannot be read or written, P503 for what another process has, P504 for a server that does not
-    answer."""
+    answer. `run` is the run that it is about, if it is about one alone."""
+
+    def __init__(self, code: str, message: str, *, hint: str | None = None, run: str | None = None) -> None:
+        super().__init__(code, message, hint=hint)
+        self.run = run
 
 
 class Hold(Protocol):

@@ -140,12 +140,12 @@ def first_of(rows: Sequence[Sequence[Any]], run: str, address: str) -> RunRecord
 
 def no_record(run: str, address: str) -> StoreError:
     """What is said of a run that is not in the store."""
-    return StoreError("P501", f"there is no record of the run {run} in `{address}`")
+    return StoreError("P501", f"there is no record of the run {run} in `{address}`", run=run)
 
 
 def in_use(run: str) -> StoreError:
     """What is said of a run that another process has."""
-    return StoreError("P503", f"another process works on the run {run}", hint="wait for it, or stop it")
+    return StoreError("P503", f"another process works on the run {run}", hint="wait for it, or stop it", run=run)
 
 
 def begun_anew(known: RunRecord, record: RunRecord | None) -> RunRecord:

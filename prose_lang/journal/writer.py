@@ -67,18 +67,32 @@ class Writer:
             self._write(batches)
 
     def _write(self, batches: list[_Batch]) -> None:
+        failure = self._attempt(batches)
+        if failure is None or len(batches) == 1 or _of_the_store(failure):
+            for batch in batches:
+                _tell(batch, failure)
+            return
+        for place, batch in enumerate(batches):  # one run's trouble must not be told to another
+            failure = self._attempt([batch])
+            if failure is not None and _of_the_store(failure):
+                for left in batches[place:]:
+                    _tell(left, failure)
+                return
+            _tell(batch, failure)
+
+    def _attempt(self, batches: list[_Batch]) -> StoreError | None:
         try:
             self.store.write([change for batch in batches for change in batch.changes])
+        except StoreError as error:
+            return error
         except BaseException as error:
-            if len(batches) > 1:  # one run's trouble must not be told to another
-                for batch in batches:
-                    self._write([batch])
-                return
-            failure = error if isinstance(error, StoreError) else StoreError("P501", f"the store failed: {error!r}")
-            _tell(batches[0], failure)
-            return
-        for batch in batches:
-            _tell(batch, None)
+            return StoreError("P501", f"the store failed: {error!r}")
+        return None
+
+
+def _of_the_store(failure: StoreError) -> bool:
+    """Whether every other write would fail too, after as long a wait: the store is locked, or does not answer."""
+    return failure.run is None and failure.code in ("P503", "P504")
 
 
 def _tell(batch: _Batch, failure: StoreError | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 from collections.abc import Sequence
 from typing import Any, cast
@@ -25,9 +26,11 @@ class Noted:
         self.entered = threading.Event()
         self.failing: dict[str, BaseException] = {}
         self.threads: set[str] = set()
+        self.asked = 0
 
     def write(self, changes: Sequence[Change]) -> None:
         self.threads.add(threading.current_thread().name)
+        self.asked += 1
         self.entered.set()
         assert self.gate.wait(20)
         for change in changes:
@@ -112,7 +115,7 @@ def test_a_group_has_its_limit(noted: Noted, monkeypatch: pytest.MonkeyPatch) ->
 
     asyncio.run(main())
     assert [len(group) for group in noted.groups] == [1, 10, 10, 5]
-    assert sum(noted.keys, []) == ["first", *(f"k{number}" for number in range(25))]
+    assert [key for group in noted.keys for key in group] == ["first", *(f"k{number}" for number in range(25))]
 
 
 def test_flushed_waits_for_all_that_was_put_before(noted: Noted) -> None:
@@ -171,12 +174,10 @@ def test_an_error_that_nobody_waits_for_is_kept_and_not_complained_of(noted: Not
         asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
         pen = Pen(writer_of(noted))
         pen.put(begun("a"))
-        while pen.failure is None:
+        while pen.failure is None:  # noqa: ASYNC110 - a pen tells only those who wait, and nobody does
             await asyncio.sleep(0)
 
     asyncio.run(main())
-    import gc
-
     gc.collect()
     assert complaints == []
 
@@ -188,7 +189,7 @@ def test_one_runs_error_is_not_told_to_another(noted: Noted) -> None:
         noted.gate.clear()
         good.put(begun("first", "good"))
         await opened(noted)
-        noted.failing["bad"] = StoreError("P503", "lost")
+        noted.failing["bad"] = StoreError("P503", "lost", run="bad")
         for pen, run in ((good, "good"), (bad, "bad"), (also, "also")):
             pen.put(begun(f"of {run}", run))
             pen.hand_over()
@@ -199,6 +200,30 @@ def test_one_runs_error_is_not_told_to_another(noted: Noted) -> None:
 
     asyncio.run(main())
     assert noted.keys == [["first"], ["of good"], ["of also"]]
+
+
+@pytest.mark.parametrize("code", ["P503", "P504"])
+def test_a_store_that_is_locked_or_does_not_answer_is_asked_once_for_all(noted: Noted, code: str) -> None:
+    """Each attempt may wait for ten seconds: what waits with it is not made to wait for its own."""
+    failure = StoreError(code, "the store is locked")
+
+    async def main() -> None:
+        writer = writer_of(noted)
+        pens = [Pen(writer) for _ in range(20)]
+        noted.gate.clear()
+        pens[0].put(begun("first"))
+        await opened(noted)
+        noted.failing = {"one": failure, "two": failure}
+        for pen in pens:
+            pen.put(begun("k", "two"))
+            pen.hand_over()
+        noted.gate.set()
+        results = await asyncio.gather(*(pen.flushed() for pen in pens), return_exceptions=True)
+        assert results == [failure] * 20
+        assert [pen.failure for pen in pens] == [failure] * 20
+
+    asyncio.run(main())
+    assert noted.asked == 2
 
 
 def test_an_error_of_another_kind_is_told_as_the_stores(noted: Noted) -> None:
