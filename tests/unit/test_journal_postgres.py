@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from servers import free_ports
-from servers.postgres import PostgresServer
+from servers.postgres import PostgresServer, need_driver
 from servers.stores import Place, ended, entry, record, source
 
 from prose_lang.journal import Begun, Cached, Ended, Finished, StoreError, open_store
@@ -66,6 +66,7 @@ def test_an_address_shows_no_password(database: Place) -> None:
 
 
 def test_a_server_that_is_not_there_is_told() -> None:
+    need_driver()
     (port,) = free_ports(1)
     error = refused(lambda: open_store(f"postgresql://me:s3cret@127.0.0.1:{port}/runs"))
     assert error.code == "P504"
@@ -103,7 +104,7 @@ def test_what_the_server_refuses_is_told_with_its_reason(postgres_server: Postgr
     "postgresql://me:secret@h:port/d",
 ])  # fmt: skip
 def test_a_url_that_cannot_be_read_is_told_without_its_password(url: str) -> None:
-    pytest.importorskip("psycopg")
+    need_driver()
     error = refused(lambda: open_store(url))
     assert error.code in ("P501", "P504")
     for part in ("se%zzcret", "secret", "se/cret", "cret@"):
