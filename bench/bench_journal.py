@@ -251,7 +251,8 @@ def main() -> None:
     samples, trace = chosen.samples, chosen.trace == "on"
     with tempfile.TemporaryDirectory(prefix="bench-journal-", dir=chosen.folder) as folder:
         if chosen.only in ("", "loop"):
-            works = ways(os.path.join(folder, "loop"), lambda: w.floor_loop(1_000), "step", "rounds=1000", w.LOOP, trace,
+            where = os.path.join(folder, "loop")
+            works = ways(where, lambda: w.floor_loop(1_000), "step", "rounds=1000", w.LOOP, trace,
                          step=w.step)  # fmt: skip
             row("loop of 1,000 calls", works, calls=1_000, inner=1, samples=samples, expect=1_000)
         if chosen.only in ("", "refine"):

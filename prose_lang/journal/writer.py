@@ -3,7 +3,11 @@
 A writer has a thread of its own, so that a slow disk never keeps an event loop from turning. Changes are written in the
 order in which they were put, those of all runs in one queue: what is durable is always a beginning of what happened.
 `flushed` waits until everything put before it is durable. An error of the store is told to all who wait for what it
-concerns, and stays known as the `failure` of the run's pen.
+concerns, and stays known as the `failure` of the run's pen: whoever waits later is told it too, for what comes after a
+gap is no record.
+
+What waits to be written is bounded. Calls wait for it anyway; a program that makes none, and only decides, is held up
+where it is faster than the disk.
 """
 
 from __future__ import annotations
@@ -11,22 +15,29 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 from prose_lang.journal.port import Store, StoreError
 from prose_lang.journal.records import Change
 
 #: Seconds without work after which the thread ends; the next change starts another.
 _IDLE = 5.0
-#: Changes of one transaction at most, so that one that fails takes little along and memory stays flat.
+#: Changes of one transaction, about, so that one that fails takes little along and memory stays flat.
 _MOST = 5_000
+#: Changes that are handed over at once at most, and that may wait to be written.
+_BATCH, _HELD = 1_000, 10_000
 
 
-class _Batch(NamedTuple):
-    changes: Sequence[Change]
-    loop: asyncio.AbstractEventLoop
-    done: asyncio.Future[None]
+class _Batch:
+    """Changes of one pen, and who waits for them."""
+
+    __slots__ = ("changes", "pen", "waiting")
+
+    def __init__(self, pen: Pen) -> None:
+        self.pen = pen
+        self.changes: list[Change] = []
+        self.waiting: list[asyncio.Future[None]] = []
 
 
 class Writer:
@@ -35,16 +46,25 @@ class Writer:
     def __init__(self, store: Store) -> None:
         self.store = store
         self._queue: queue.SimpleQueue[_Batch] = queue.SimpleQueue()
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
         self._alive = False
+        self._held = 0
 
     def submit(self, batch: _Batch) -> None:
-        """Hand a batch to the thread."""
+        """Hand a batch to the thread; blocks while too much waits to be written."""
         with self._lock:
             self._queue.put(batch)
+            self._held += len(batch.changes)
             if not self._alive:
                 self._alive = True
                 threading.Thread(target=self._serve, name="prose-journal", daemon=True).start()
+            while self._held > _HELD:
+                self._lock.wait()
+
+    @property
+    def crowded(self) -> bool:
+        """Whether so much waits to be written that who can wait should."""
+        return self._held > _HELD // 2
 
     def _serve(self) -> None:
         while True:
@@ -65,8 +85,12 @@ class Writer:
                 batches.append(batch)
                 count += len(batch.changes)
             self._write(batches)
+            with self._lock:
+                self._held -= count
+                self._lock.notify_all()
 
     def _write(self, batches: list[_Batch]) -> None:
+        failure: StoreError | None = None
         try:
             self.store.write([change for batch in batches for change in batch.changes])
         except BaseException as error:
@@ -75,26 +99,8 @@ class Writer:
                     self._write([batch])
                 return
             failure = error if isinstance(error, StoreError) else StoreError("P501", f"the store failed: {error!r}")
-            _tell(batches[0], failure)
-            return
         for batch in batches:
-            _tell(batch, None)
-
-
-def _tell(batch: _Batch, failure: StoreError | None) -> None:
-    def settle() -> None:
-        if batch.done.done():
-            return
-        if failure is None:
-            batch.done.set_result(None)
-        else:
-            batch.done.set_exception(failure)
-            batch.done.exception()  # looked at, so that nobody complains where no one waited
-
-    try:
-        batch.loop.call_soon_threadsafe(settle)
-    except RuntimeError:  # the loop is closed: nobody waits any more
-        return
+            batch.pen.tell(batch, failure)
 
 
 class Pen:
@@ -104,37 +110,68 @@ class Pen:
         self.writer = writer
         self.failure: StoreError | None = None
         self._loop = asyncio.get_running_loop()
-        self._pending: list[Change] = []
-        self._next: asyncio.Future[None] | None = None  # of what is pending
-        self._last: asyncio.Future[None] | None = None  # of what was handed over last
+        self._pending: _Batch | None = None
+        self._last: _Batch | None = None  # what was handed over last, until it is written
+        # A loop whose time jumps (`testing/clock.py`) must not jump while the thread is at work.
+        self._expect_outside: Callable[[asyncio.Future[Any]], None] | None = getattr(self._loop, "expect_outside", None)
 
     def put(self, change: Change) -> None:
         """Write something soon, after all that was put before."""
-        if not self._pending:
-            self._next = self._loop.create_future()
-            self._loop.call_soon(self.hand_over)
-        self._pending.append(change)
+        batch = self._pending
+        if batch is None:
+            batch = self._pending = _Batch(self)
+            self._loop.call_soon(self._turn_ends, batch)
+        batch.changes.append(change)
+        if len(batch.changes) >= _BATCH:
+            self.hand_over()
+
+    def _turn_ends(self, batch: _Batch) -> None:
+        if batch is self._pending:
+            self.hand_over()
 
     def hand_over(self) -> None:
         """Give the thread what is pending, without waiting for the end of this turn of the loop."""
-        if self._next is None:
+        batch = self._pending
+        if batch is None:
             return
-        changes, self._pending = self._pending, []
-        self._last, self._next = self._next, None
-        # A loop whose time jumps (`testing/clock.py`) must not jump while the thread is at work.
-        expect_outside = getattr(self._loop, "expect_outside", None)
-        if expect_outside is not None:
-            expect_outside(self._last)
-        self._last.add_done_callback(self._settled)
-        self.writer.submit(_Batch(changes, self._loop, self._last))
-
-    def _settled(self, done: asyncio.Future[None]) -> None:
-        error = None if done.cancelled() else done.exception()
-        if isinstance(error, StoreError) and self.failure is None:
-            self.failure = error
+        self._pending, self._last = None, batch
+        if self._expect_outside is not None:
+            done = self._loop.create_future()
+            batch.waiting.append(done)
+            self._expect_outside(done)
+        self.writer.submit(batch)
 
     async def flushed(self) -> None:
         """Wait until everything that was put is durable. Raises StoreError."""
-        done = self._next or self._last
-        if done is not None:
-            await asyncio.shield(done)  # others wait for the same
+        batch = self._pending
+        if batch is None:
+            batch = self._last
+        elif self._last is None:
+            # Nothing is under way that this could be grouped with; what others put in this turn comes right after it.
+            self.hand_over()
+        if batch is not None:
+            done = self._loop.create_future()  # one's own: others who wait for the same must not be cancelled with it
+            batch.waiting.append(done)
+            await done
+        elif self.failure is not None:
+            raise self.failure
+
+    def tell(self, batch: _Batch, failure: StoreError | None) -> None:
+        """A batch was written, or could not be; said by the thread."""
+        try:
+            self._loop.call_soon_threadsafe(self._settle, batch, failure)
+        except RuntimeError:  # the loop is closed: nobody waits any more
+            return
+
+    def _settle(self, batch: _Batch, failure: StoreError | None) -> None:
+        if batch is self._last:
+            self._last = None
+        self.failure = self.failure or failure
+        for done in batch.waiting:
+            if done.done():
+                continue
+            if self.failure is None:
+                done.set_result(None)
+            else:
+                done.set_exception(self.failure)
+                done.exception()  # looked at, so that nobody complains where no one waits
