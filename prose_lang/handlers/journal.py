@@ -34,7 +34,7 @@ from prose_lang.handlers.limits import Spent
 from prose_lang.handlers.trace import Decision, WarningEvent
 from prose_lang.journal.port import Store, StoreError
 from prose_lang.journal.records import Begun, Decided, Ended, Entry, Finished, Warned
-from prose_lang.journal.texts import encoded
+from prose_lang.journal.texts import encoded as _encode
 from prose_lang.journal.writer import Pen
 from prose_lang.runtime.activation import Perform
 from prose_lang.runtime.effects import NO_MODIFIERS, Effect, Usage
@@ -164,7 +164,7 @@ class Journal:
                 attempts=effect.made,
                 started=draft.entry.started or time.time(),
                 usage=_usage_text(draft.before, draft.paid),
-                reserved=None if reserved is None else encoded([reserved.tokens, reserved.cost]),
+                reserved=None if reserved is None else _encode([reserved.tokens, reserved.cost]),
             )
             await self._durably(Begun(self.run, entry, draft.anew and not draft.begun), effect)
             draft.begun = True
@@ -207,7 +207,7 @@ class Journal:
     def settle(self, kind: str, key: str, value: Value) -> None:
         """Keep what came out."""
         if self.pen is not None:
-            result = self.redactor().text(encoded(value))
+            result = self.redactor().text(_encode(value))
             self.pen.put(Ended(self.run, Entry(f"{kind}:{key}", kind, state="value", result=result)))
 
     def decided(self, decision: Decision) -> None:
@@ -215,11 +215,11 @@ class Journal:
         if self.pen is None:
             return
         clean = self.redactor()
-        judge = None if decision.judge is None else clean.text(encoded(decision.judge))
-        position = encoded([*decision.place.order, *decision.plan.site.order(decision.indices)])
+        judge = None if decision.judge is None else clean.text(_encode(decision.judge))
+        position = _encode([*decision.place.order, *decision.plan.site.order(decision.indices)])
         self.pen.put(
             Decided(
-                self.run, decision.address, position, decision.plan.text, decision.layer, encoded(decision.outcome),
+                self.run, decision.address, position, decision.plan.text, decision.layer, _encode(decision.outcome),
                 clean.text(_shown(decision.values)), clean.text(decision.reason), judge,
             )
         )  # fmt: skip
@@ -236,7 +236,7 @@ class Journal:
         """Keep how the run ended, and wait until all is durable."""
         if self.pen is None:
             return
-        self.pen.put(Finished(self.run, status, self.redactor().text(encoded(outcome)), time.time()))
+        self.pen.put(Finished(self.run, status, self.redactor().text(_encode(outcome)), time.time()))
         try:
             await self.pen.flushed()
         except StoreError as error:
@@ -326,7 +326,7 @@ class Journal:
         if effect.modifiers is not NO_MODIFIERS:
             told = effect.modifiers.as_json()
             request |= {name: told[name] for name in ("retry", "backoff", "timeout") if name in told}
-        text = self.redactor().text(encoded(request))
+        text = self.redactor().text(_encode(request))
         digest = hashlib.blake2b(f"{service.name}\0{text}".encode(), digest_size=16).hexdigest()
         place = effect.place
         key = effect.address
@@ -337,8 +337,8 @@ class Journal:
             key = f"leaving:{key}"
         within = self._within.get(place.within)
         if within is None:
-            within = self._within[place.within] = encoded(list(place.within))
-        position = encoded([*place.order, *effect.site.order(effect.indices)])
+            within = self._within[place.within] = _encode(list(place.within))
+        position = _encode([*place.order, *effect.site.order(effect.indices)])
         draft = Draft(Entry(key, effect.kind, service.name, digest, text, position=position, within=within))
         draft.anew = place.leaving
         return draft
@@ -362,14 +362,14 @@ class Journal:
     def _end(self, effect: Effect, draft: Draft, state: str, value: Any) -> None:
         if self.pen is None or not draft.begun:
             return
-        text = encoded(value) if state != "cancelled" else None
+        text = _encode(value) if state != "cancelled" else None
         if text is not None:
             clean = self.redactor().text(text)
             if clean is not text and state == "value":
                 state = "withheld"
             text = clean
         entry = draft.entry
-        usage = None if effect.usage is None else encoded(_plain_usage(effect.usage))
+        usage = None if effect.usage is None else _encode(_plain_usage(effect.usage))
         seconds = max(0.0, time.time() - entry.started)
         reserved = entry.reserved if state in ("cancelled", "waiting") else None
         ended = entry._replace(
@@ -436,15 +436,15 @@ def _usage_text(before: Usage | None, paid: Usage | None) -> str | None:
     for part in (before, paid):
         if part is not None:
             total.add(part)
-    return encoded(_plain_usage(total))
+    return _encode(_plain_usage(total))
 
 
 def _shown(values: dict[str, Any]) -> str:
     """The values that a decision read; what is too large for a record is left out of it."""
     try:
-        return encoded(values)
+        return _encode(values)
     except (RecursionError, ValueError):
-        return encoded(dict.fromkeys(values, "(too large)"))
+        return _encode(dict.fromkeys(values, "(too large)"))
 
 
 def _placed(error: RunError, effect: Effect) -> RunError:
