@@ -7,6 +7,7 @@ Not here: what a run has to write down and how it is read back (`handlers/journa
 from prose_lang.journal.opening import DURABILITIES, open_store
 from prose_lang.journal.port import Hold, Store, StoreError
 from prose_lang.journal.records import (
+    DAMAGED,
     UNFINISHED,
     Attempt,
     Begun,
@@ -23,6 +24,7 @@ from prose_lang.journal.records import (
 from prose_lang.journal.writer import Pen, Writer
 
 __all__ = [
+    "DAMAGED",
     "DURABILITIES",
     "UNFINISHED",
     "Attempt",

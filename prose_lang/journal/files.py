@@ -7,6 +7,7 @@ its name.
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 import time
 from collections.abc import Collection, Iterator
@@ -18,6 +19,8 @@ from prose_lang.journal.records import digest_of
 
 #: Seconds for which a content that nothing refers to is left alone: its reference may be on the way.
 _GRACE = 3600.0
+#: What `digest_of` gives.
+_NAME = re.compile("[0-9a-f]{40}")
 
 
 class Files:
@@ -35,10 +38,10 @@ class Files:
         """Keep a content. Raises OSError."""
         digest = digest_of(data)
         path = self.path(digest)
-        if path.exists():
-            with suppress(OSError):
-                os.utime(path)  # it is wanted again: `clean` must not take it away now
-            return digest
+        with suppress(OSError):
+            os.utime(path)  # it is wanted again: `clean` must not take it away now
+            if path.stat().st_size == len(data):  # a loss of power may have left less of it
+                return digest
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, made = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
         try:
@@ -58,6 +61,8 @@ class Files:
 
     def get(self, digest: str) -> bytes:
         """A content. Raises StoreError P501."""
+        if _NAME.fullmatch(digest) is None:
+            raise StoreError("P501", f"{digest!r} names no content of the store")
         try:
             data = self.path(digest).read_bytes()
         except OSError as error:

@@ -31,7 +31,8 @@ APART = "@"
 
 
 class StoreError(ProseError):
-    """P501 for what cannot be read or written, P503 for what another process has."""
+    """P501 for what cannot be read or written, P503 for what another process has, P504 for a server that does not
+    answer."""
 
 
 class Hold(Protocol):
@@ -48,13 +49,13 @@ class Store(Protocol):
         """How a user names it: a folder, or a URL without its password."""
 
     def hold(self, run: str) -> Hold:
-        """Take a run for this process. P503 where another has it."""
+        """Take a run for this process. P503 where it is taken, by another process or this one."""
 
     def held(self, run: str) -> bool:
         """Whether some process works on a run."""
 
     def create(self, record: RunRecord, sources: Sequence[SourceText]) -> None:
-        """Keep a new run, durably. Sources are kept once, by their digests."""
+        """Keep a new run, durably. Sources are kept once, by their digests. P501 where there is one of its id."""
 
     def reopen(self, run: str, record: RunRecord | None = None, sources: Sequence[SourceText] = ()) -> None:
         """Another process goes on with a run: its status is `running` again. A `record` takes the place of what was
@@ -62,13 +63,15 @@ class Store(Protocol):
 
     def write(self, changes: Sequence[Change]) -> None:
         """Write all or nothing, in order. Durable against the death of the process when it returns; against the loss of
-        power too where the store was opened so."""
+        power too where the store was opened so. P503 where this process held one of the runs and lost it; P501 where
+        there is no such run."""
 
     def run(self, run: str) -> RunRecord:
-        """One run, by its id or the beginning of it that is unique. P501 where there is none."""
+        """One run, by its id or the beginning of it that is unique. P501 where there is none, or it is damaged."""
 
     def runs(self, which: RunFilter = ALL_RUNS) -> list[RunRecord]:
-        """Runs, the latest first."""
+        """Runs, the latest first. One that is damaged is `DAMAGED` and keeps nobody from seeing the others. A large
+        outcome is a reference; `run` gives it in full."""
 
     def sources(self, run: str) -> list[SourceText]:
         """The sources of a run, that of its pattern first."""
@@ -111,7 +114,8 @@ class Store(Protocol):
         """A content by its digest. P501 where it is missing or damaged."""
 
     def remove(self, runs: Sequence[str]) -> int:
-        """Take runs away with all that belongs to them; gives how many there were. P503 for one that is held."""
+        """Take runs away one after another, with all that belongs to them; gives how many there were. P503 for one that
+        is held: those before it are gone."""
 
     def clean(self) -> int:
         """Take away contents that nothing refers to any more; gives the bytes that were freed."""

@@ -6,7 +6,6 @@ them. What they mean is for whoever writes and reads them (`handlers/journal.py`
 
 from __future__ import annotations
 
-import zlib
 from hashlib import blake2b
 from typing import NamedTuple, TypeAlias
 
@@ -17,6 +16,9 @@ STATES = ("started", "value", "error", "waiting", "cancelled", "withheld")
 
 #: The statuses of a run that is not over, or never was: its process works on it, or has died.
 UNFINISHED = "running"
+
+#: The status that `runs` gives a run whose record is damaged. No other of its fields but `id` means anything then.
+DAMAGED = "damaged"
 
 
 class Entry(NamedTuple):
@@ -48,15 +50,6 @@ class Entry(NamedTuple):
     def final(self) -> bool:
         """Whether it is known what came of it."""
         return self.state in ("value", "error")
-
-    def checksum(self) -> int:
-        """What tells that a store gives back what it was given.
-
-        >>> Entry("a", "call").checksum() == Entry("a", "call", state="value", result="1").checksum()
-        False
-        """
-        text = f"{self.key}\0{self.kind}\0{self.service}\0{self.fingerprint}\0{self.request}\0{self.state}\0"
-        return zlib.crc32(f"{text}{self.result or ''}\0{self.attempts}\0{self.usage or ''}".encode())
 
 
 class Begun(NamedTuple):
@@ -146,11 +139,6 @@ class RunRecord(NamedTuple):
     active: float = 0.0
     seconds: float = 0.0
     calls: int = 0
-
-    def checksum(self) -> int:
-        """What tells that a store gives back what it was given."""
-        parts = (self.id, self.pattern, self.source, self.names, self.options, self.program, self.version, self.status)
-        return zlib.crc32("\0".join((*parts, self.outcome or "")).encode("utf-8", "surrogatepass"))
 
 
 class Attempt(NamedTuple):

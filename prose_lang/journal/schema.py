@@ -6,9 +6,13 @@ the steps after it, in one transaction.
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Iterator
+
 _FIRST = """
+-- Numbers are never used again: a process that knows the number of a run that was removed must not meet another one.
 CREATE TABLE runs (
-  number   INTEGER PRIMARY KEY,
+  number   INTEGER PRIMARY KEY AUTOINCREMENT,
   id       TEXT NOT NULL UNIQUE,
   pattern  TEXT NOT NULL,
   source   TEXT NOT NULL,
@@ -20,7 +24,8 @@ CREATE TABLE runs (
   outcome  TEXT,
   started  REAL NOT NULL,
   ended    REAL,
-  checksum INTEGER NOT NULL
+  checksum INTEGER NOT NULL, -- of what is known from the beginning
+  ending   INTEGER NOT NULL  -- of status, outcome and ended
 ) STRICT;
 CREATE INDEX runs_by_start ON runs (started);
 
@@ -44,6 +49,7 @@ CREATE TABLE run_sources (
   path   TEXT,
   inside TEXT,
   digest TEXT NOT NULL,
+  checksum INTEGER NOT NULL,
   PRIMARY KEY (run, place)
 ) STRICT, WITHOUT ROWID;
 
@@ -65,6 +71,7 @@ CREATE TABLE entries (
   seconds     REAL NOT NULL,
   position    TEXT NOT NULL,
   within      TEXT NOT NULL,
+  texts       INTEGER NOT NULL, -- the sum of request and result
   checksum    INTEGER NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX entries_by_key ON entries (run, key);
@@ -79,6 +86,7 @@ CREATE TABLE decisions (
   "values" TEXT NOT NULL,
   reason   TEXT NOT NULL,
   judge    TEXT,
+  checksum INTEGER NOT NULL,
   PRIMARY KEY (run, address)
 ) STRICT, WITHOUT ROWID;
 
@@ -89,6 +97,7 @@ CREATE TABLE warnings (
   file    TEXT NOT NULL,
   line    INTEGER NOT NULL,
   count   INTEGER NOT NULL,
+  checksum INTEGER NOT NULL,
   PRIMARY KEY (run, code, message, file, line)
 ) STRICT, WITHOUT ROWID;
 
@@ -99,6 +108,7 @@ CREATE TABLE attempts (
   state  TEXT NOT NULL,
   result TEXT NOT NULL,
   usage  TEXT,
+  checksum INTEGER NOT NULL,
   PRIMARY KEY (run, key, number)
 ) STRICT, WITHOUT ROWID;
 
@@ -117,3 +127,28 @@ CREATE TABLE cache (
 STEPS: tuple[str, ...] = (_FIRST,)
 #: The version of the tables.
 VERSION = len(STEPS)
+
+
+def bring_up_to_date(database: sqlite3.Connection) -> None:
+    """Go through the steps that are missing; another process may be doing the same."""
+    database.execute("BEGIN EXCLUSIVE")
+    try:
+        version = database.execute("PRAGMA user_version").fetchone()[0]
+        for number, step in enumerate(STEPS[version:], start=version + 1):
+            for statement in _statements(step):
+                database.execute(statement)
+            database.execute(f"PRAGMA user_version = {number}")
+        database.execute("COMMIT")
+    except BaseException:
+        if database.in_transaction:
+            database.execute("ROLLBACK")
+        raise
+
+
+def _statements(text: str) -> Iterator[str]:
+    statement = ""
+    for line in text.splitlines():
+        statement += f"{line}\n"
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

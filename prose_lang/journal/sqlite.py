@@ -43,42 +43,47 @@ from prose_lang.journal.records import (
     Warned,
     digest_of,
 )
+from prose_lang.journal.rows import (
+    attempt_of,
+    begun_anew,
+    cached_of,
+    decision_of,
+    entry_of,
+    first_of,
+    in_use,
+    kept_text,
+    light_entry_of,
+    listed,
+    no_record,
+    source_of,
+    sum_of,
+    sum_of_cached,
+    sum_of_ending,
+    sum_of_run,
+    warning_of,
+)
+from prose_lang.journal.sqlite_statements import ENTRY, LIGHT, RUN, apply, put_sources
 
 #: The file of the tables.
 FILE = "runs.sqlite"
 #: Seconds to wait for another process that writes.
 PATIENCE = 10.0
 
-_ENTRY = ", ".join(Entry._fields)
-_PUT = (
-    f"INSERT INTO entries (run, {_ENTRY}, checksum) VALUES (?, {', '.join('?' * len(Entry._fields))}, ?) "
-    "ON CONFLICT (run, key) DO "
-)
-_BEGIN = _PUT + (
-    "UPDATE SET service = excluded.service, fingerprint = excluded.fingerprint, request = excluded.request, "
-    "state = excluded.state, result = excluded.result, attempts = excluded.attempts, usage = excluded.usage, "
-    "reserved = excluded.reserved, started = excluded.started, checksum = excluded.checksum "
-    "WHERE entries.state NOT IN ('value', 'error')"
-)
-_END = (
-    "UPDATE entries SET state = ?, result = ?, attempts = ?, usage = ?, reserved = ?, seconds = ?, checksum = ? "
-    "WHERE run = ? AND key = ? AND state NOT IN ('value', 'error')"
-)
-_RUN = """SELECT r.id, r.pattern, r.source, r.names, r.options, r.program, r.version, r.status, r.outcome, r.started,
-  r.ended, coalesce((SELECT max(active) FROM sessions WHERE run = r.number), r.started),
-  coalesce((SELECT sum(active - started) FROM sessions WHERE run = r.number), 0),
-  (SELECT count(*) FROM entries WHERE run = r.number AND kind = 'call'), r.checksum FROM runs r"""
-
 
 class SqliteStore:
     """See the module's text. The folder is made, unless `make` is off: then there has to be a store in it.
 
+    `patience` is for how many seconds another process that writes is waited for.
+
     Raises StoreError P501 for what is no store, is damaged, or was made by a newer version; P503 where it is locked.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], *, full: bool = False, make: bool = True) -> None:
+    def __init__(
+        self, folder: str | os.PathLike[str], *, full: bool = False, make: bool = True, patience: float = PATIENCE
+    ) -> None:
         self.folder = Path(os.path.abspath(folder))
         self.full = full
+        self.patience = patience
         self.path = self.folder / FILE
         self.files = Files(self.folder / "files", full=full)
         self._lock = threading.RLock()
@@ -107,7 +112,7 @@ class SqliteStore:
 
     def _open(self) -> sqlite3.Connection:
         made = sqlite3.connect(
-            self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False, cached_statements=64
+            self.path, timeout=self.patience, isolation_level=None, check_same_thread=False, cached_statements=64
         )
         try:
             version = made.execute("PRAGMA user_version").fetchone()[0]
@@ -120,8 +125,9 @@ class SqliteStore:
             made.execute(f"PRAGMA synchronous = {'FULL' if self.full else 'NORMAL'}")
             made.execute("PRAGMA foreign_keys = ON")
             made.execute("PRAGMA trusted_schema = OFF")
+            made.execute("PRAGMA cell_size_check = ON")
             if version < schema.VERSION:
-                _bring_up_to_date(made)
+                schema.bring_up_to_date(made)
         except BaseException:
             made.close()
             raise
@@ -149,6 +155,8 @@ class SqliteStore:
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise StoreError("P501", f"the run records in `{self.address}` cannot be {what}: {reason}") from None
+        except UnicodeError:
+            raise StoreError("P501", f"the run records in `{self.address}` cannot be {what}: no Unicode text") from None
 
     def _fail(self, what: str, error: sqlite3.Error) -> NoReturn:
         code = getattr(error, "sqlite_errorcode", None)
@@ -156,7 +164,7 @@ class SqliteStore:
         if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise StoreError(
                 "P503", f"the run records in `{self.address}` are locked by another process",
-                hint=f"it was waited for {PATIENCE:g} s",
+                hint=f"it was waited for {self.patience:g} s",
             ) from None  # fmt: skip
         if primary == sqlite3.SQLITE_NOTADB:
             reason = f"`{FILE}` is no database"
@@ -195,7 +203,7 @@ class SqliteStore:
         with self._failing("locked"):
             found = take(self._lock_of(run))
         if found is None:
-            raise StoreError("P503", f"another process works on the run {run}", hint="wait for it, or stop it")
+            raise in_use(run)
         return found
 
     def held(self, run: str) -> bool:
@@ -205,15 +213,19 @@ class SqliteStore:
         return self.folder / "locks" / f"{digest_of(run.encode())[:24]}.lock"
 
     def create(self, record: RunRecord, sources: Sequence[SourceText]) -> None:
+        record = record._replace(status=UNFINISHED, outcome=None, ended=None)
         with self._writing() as database:
             cursor = database.execute(
-                "INSERT INTO runs (id, pattern, source, names, options, program, version, status, started, checksum) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (*record[:7], UNFINISHED, record.started, record._replace(status=UNFINISHED, outcome=None).checksum()),
-            )
+                "INSERT INTO runs (id, pattern, source, names, options, program, version, status, started, checksum, "
+                "ending) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                (record.id, kept_text(record.pattern), *record[2:8], record.started, sum_of_run(record),
+                 sum_of_ending(record.id, UNFINISHED, None, None)),
+            )  # fmt: skip
+            if not cursor.rowcount:
+                raise StoreError("P501", f"there is a record of the run {record.id} in `{self.address}` already")
             number = self._numbers[record.id] = int(cursor.lastrowid or 0)
             self._begin_session(database, record.id, number)
-            _put_sources(database, number, sources)
+            put_sources(database, record.id, number, sources)
 
     def _begin_session(self, database: sqlite3.Connection, run: str, number: int) -> None:
         now = time.time()
@@ -221,51 +233,45 @@ class SqliteStore:
         self._sessions[run] = int(cursor.lastrowid or 0)
 
     def reopen(self, run: str, record: RunRecord | None = None, sources: Sequence[SourceText] = ()) -> None:
-        known = record or self.run(run)
-        known = known._replace(status=UNFINISHED, outcome=None)
+        known = begun_anew(self.run(run), record)
         with self._writing() as database:
             number = self._number(database, run)
             database.execute(
                 "UPDATE runs SET source = ?, names = ?, options = ?, program = ?, version = ?, status = ?, "
-                "outcome = NULL, ended = NULL, checksum = ? WHERE number = ?",
-                (known.source, known.names, known.options, known.program, known.version, UNFINISHED, known.checksum(),
-                 number),
+                "outcome = NULL, ended = NULL, checksum = ?, ending = ? WHERE number = ?",
+                (known.source, known.names, known.options, known.program, known.version, UNFINISHED,
+                 sum_of_run(known), sum_of_ending(run, UNFINISHED, None, None), number),
             )  # fmt: skip
             self._begin_session(database, run, number)
             if record is not None:
                 database.execute("DELETE FROM run_sources WHERE run = ?", (number,))
-                _put_sources(database, number, sources)
+                put_sources(database, run, number, sources)
 
     def _number(self, database: sqlite3.Connection, run: str) -> int:
         number = self._numbers.get(run)
         if number is None:
             row = database.execute("SELECT number FROM runs WHERE id = ?", (run,)).fetchone()
             if row is None:
-                raise StoreError("P501", f"there is no record of the run {run} in `{self.address}`")
+                raise no_record(run, self.address)
             number = self._numbers[run] = int(row[0])
         return number
 
     def run(self, run: str) -> RunRecord:
-        pattern = run.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
         with self._reading() as database:
-            rows = (
-                database.execute(f"{_RUN} WHERE r.id = ?", (run,)).fetchall()
-                or database.execute(
-                    f"{_RUN} WHERE r.id LIKE ? ESCAPE '\\' ORDER BY r.started DESC LIMIT 5", (pattern,)
+            rows = database.execute(f"{RUN} WHERE r.id = ?", (run,)).fetchall()
+            if run and not rows:
+                rows = database.execute(
+                    f"{RUN} WHERE r.id > ? AND substr(r.id, 1, ?) = ? ORDER BY r.started DESC LIMIT 5",
+                    (run, len(run), run),
                 ).fetchall()
-            )
-        if not run or not rows:
-            raise StoreError("P501", f"there is no record of the run `{run}` in `{self.address}`",
-                             hint="`prose runs` lists them")  # fmt: skip
-        if len(rows) > 1:
-            raise StoreError("P501", f"several runs begin with `{run}`: {', '.join(row[0] for row in rows)}")
-        return _run(rows[0])
+        found = first_of(rows, run, self.address)
+        return found if found.outcome is None else found._replace(outcome=self._whole(found.outcome))
 
     def runs(self, which: RunFilter = ALL_RUNS) -> list[RunRecord]:
         where, given = ["1"], list[Any]()
         if which.pattern is not None:
             where.append("instr(r.pattern, ?)")
-            given.append(which.pattern)
+            given.append(kept_text(which.pattern))
         if which.statuses:
             where.append(f"r.status IN ({', '.join('?' * len(which.statuses))})")
             given += which.statuses
@@ -275,23 +281,19 @@ class SqliteStore:
         if which.until is not None:
             where.append("r.started < ?")
             given.append(which.until)
-        text = f"{_RUN} WHERE {' AND '.join(where)} ORDER BY r.started DESC, r.number DESC LIMIT ?"
+        text = f"{RUN} WHERE {' AND '.join(where)} ORDER BY r.started DESC, r.number DESC LIMIT ?"
         with self._reading() as database:
             rows = database.execute(text, (*given, -1 if which.limit is None else which.limit)).fetchall()
-        return [_run(row) for row in rows]
+        return [listed(row) for row in rows]
 
     def sources(self, run: str) -> list[SourceText]:
         with self._reading() as database:
             rows = database.execute(
-                "SELECT s.name, s.path, s.inside, t.text, s.digest FROM run_sources s LEFT JOIN sources t "
-                "ON t.digest = s.digest WHERE s.run = ? ORDER BY s.place", (self._number(database, run),)
-            ).fetchall()  # fmt: skip
-        found = []
-        for *parts, digest in rows:
-            if parts[3] is None or SourceText(*parts).digest != digest:
-                raise StoreError("P501", f"the source `{parts[0]}` of the run {run} is damaged in the store")
-            found.append(SourceText(*parts))
-        return found
+                "SELECT s.place, s.name, s.path, s.inside, t.text, s.digest, s.checksum FROM run_sources s "
+                "LEFT JOIN sources t ON t.digest = s.digest WHERE s.run = ? ORDER BY s.place",
+                (self._number(database, run),),
+            ).fetchall()
+        return [source_of(row, run) for row in rows]
 
     # --- entries -----------------------------------------------------------------------------------------------------
 
@@ -299,12 +301,15 @@ class SqliteStore:
         with self._failing("written"):
             ready = [self._with_large_apart(change) for change in changes]
         with self._writing() as database:
-            touched = set()
-            for change in ready:
-                touched.add(change.run)
-                self._apply(database, change, self._number(database, change.run))
+            numbers = {run: self._number(database, run) for run in {change.run for change in ready}}
+            try:
+                for change in ready:
+                    apply(database, change, numbers[change.run])
+            except sqlite3.IntegrityError:  # a row of a run that another process has removed
+                self._forget(database, numbers)
+                raise
             now = time.time()
-            for run in touched & self._sessions.keys():
+            for run in numbers.keys() & self._sessions.keys():
                 database.execute("UPDATE sessions SET active = ? WHERE rowid = ?", (now, self._sessions[run]))
 
     def _with_large_apart(self, change: Change) -> Change:
@@ -312,91 +317,78 @@ class SqliteStore:
             return change._replace(outcome=self._apart(change.outcome))
         if isinstance(change, (Begun, Ended)):
             entry = change.entry
-            large: dict[str, Any] = {
-                name: self._apart(text)
-                for name, text in (("request", entry.request), ("result", entry.result))
-                if text is not None and len(text) > LARGE
-            }
-            return change._replace(entry=entry._replace(**large)) if large else change
+            if len(entry.request) > LARGE:
+                entry = entry._replace(request=self._apart(entry.request))
+            if entry.result is not None and len(entry.result) > LARGE:
+                entry = entry._replace(result=self._apart(entry.result))
+            return change if entry is change.entry else change._replace(entry=entry)
         return change
 
     def _apart(self, text: str) -> str:
-        return text if len(text) <= LARGE else APART + self.files.put(text.encode())
+        return text if len(text) <= LARGE else APART + self.files.put(text.encode("utf-8", "surrogatepass"))
 
-    def _apply(self, database: sqlite3.Connection, change: Change, number: int) -> None:
-        match change:
-            case Begun(entry=entry, anew=anew):
-                if anew:
-                    database.execute("DELETE FROM entries WHERE run = ? AND key = ?", (number, entry.key))
-                database.execute(_BEGIN, (number, *entry, entry.checksum()))
-            case Ended(entry=e):
-                cursor = database.execute(
-                    _END, (e.state, e.result, e.attempts, e.usage, e.reserved, e.seconds, e.checksum(), number, e.key)
-                )
-                if not cursor.rowcount:
-                    database.execute(_PUT + "NOTHING", (number, *e, e.checksum()))
-            case Decided():
-                row = (number, *change[1:])
-                database.execute("INSERT OR REPLACE INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
-            case Warned():
-                database.execute("INSERT OR REPLACE INTO warnings VALUES (?, ?, ?, ?, ?, ?)", (number, *change[1:]))
-            case Finished(status=status, outcome=outcome, ended=ended):
-                row = database.execute(f"{_RUN} WHERE r.number = ?", (number,)).fetchone()
-                check = _run(row)._replace(status=status, outcome=outcome).checksum()
-                database.execute(
-                    "UPDATE runs SET status = ?, outcome = ?, ended = ?, checksum = ? WHERE number = ?",
-                    (status, outcome, ended, check, number),
-                )
+    def _forget(self, database: sqlite3.Connection, numbers: dict[str, int]) -> None:
+        """Say which run is gone, if one is."""
+        for run, number in numbers.items():
+            if database.execute("SELECT 1 FROM runs WHERE number = ?", (number,)).fetchone() is None:
+                self._numbers.pop(run, None)
+                raise no_record(run, self.address) from None
 
     def find(self, run: str, key: str, ahead: int = 0) -> list[Entry]:
         with self._reading() as database:
             number = self._number(database, run)
+            first = database.execute("SELECT number FROM entries WHERE run = ? AND key = ?", (number, key)).fetchone()
+            if first is None:
+                return []
             rows = database.execute(
-                f"SELECT {_ENTRY}, checksum, number FROM entries WHERE run = ? AND key = ?", (number, key)
+                f"SELECT {ENTRY}, texts, checksum FROM entries WHERE number >= ? AND +run = ? ORDER BY number LIMIT ?",
+                (first[0], number, ahead + 1),
             ).fetchall()
-            if rows and ahead:
-                rows += database.execute(
-                    f"SELECT {_ENTRY}, checksum, number FROM entries WHERE number > ? AND +run = ? "
-                    "ORDER BY number LIMIT ?", (rows[0][-1], number, ahead)
-                ).fetchall()  # fmt: skip
-        return [_entry(row[:-1], run) for row in rows]
+        found = [entry_of(row, run) for row in rows]
+        if not found or found[0].key != key:
+            raise StoreError("P501", f"what the run {run} recorded at {key} is damaged")
+        return found
 
     def resolved(self, entry: Entry) -> Entry:
-        request, result = entry.request, entry.result
-        if request.startswith(APART):
-            entry = entry._replace(request=self.files.get(request[1:]).decode())
-        if result is not None and result.startswith(APART):
-            entry = entry._replace(result=self.files.get(result[1:]).decode())
+        if entry.request.startswith(APART):
+            entry = entry._replace(request=self._whole(entry.request))
+        if entry.result is not None and entry.result.startswith(APART):
+            entry = entry._replace(result=self._whole(entry.result))
         return entry
+
+    def _whole(self, text: str) -> str:
+        return self.files.get(text[1:]).decode("utf-8", "surrogatepass") if text.startswith(APART) else text
 
     def entries(self, run: str, kinds: Sequence[str] = ()) -> list[Entry]:
         some = f"AND kind IN ({', '.join('?' * len(kinds))})" if kinds else ""
         with self._reading() as database:
             rows = database.execute(
-                f"SELECT {_ENTRY}, checksum FROM entries WHERE run = ? {some} ORDER BY number",
+                f"SELECT {ENTRY}, texts, checksum FROM entries WHERE run = ? {some} ORDER BY number",
                 (self._number(database, run), *kinds),
             ).fetchall()
-        return [_entry(row, run) for row in rows]
+        return [entry_of(row, run) for row in rows]
 
     def sums(self, run: str) -> list[Entry]:
         with self._reading() as database:
             rows = database.execute(
-                "SELECT key, kind, service, '', 'null', state, NULL, attempts, usage, reserved, 0.0, 0.0, '[]', within "
-                "FROM entries WHERE run = ? AND kind IN ('call', 'ask')", (self._number(database, run),)
+                f"SELECT {LIGHT}, texts, checksum FROM entries WHERE run = ? AND kind IN ('call', 'ask') "
+                "ORDER BY number", (self._number(database, run),)
             ).fetchall()  # fmt: skip
-        return [Entry(*row) for row in rows]
+        return [light_entry_of(row, run) for row in rows]
 
     def decisions(self, run: str) -> list[Decided]:
         with self._reading() as database:
             number = self._number(database, run)
             rows = database.execute("SELECT * FROM decisions WHERE run = ? ORDER BY address", (number,)).fetchall()
-        return [Decided(run, *row[1:]) for row in rows]
+        return [decision_of(row[1:], run) for row in rows]
 
     def warnings(self, run: str) -> list[Warned]:
         with self._reading() as database:
             number = self._number(database, run)
-            rows = database.execute("SELECT * FROM warnings WHERE run = ? ORDER BY file, line", (number,)).fetchall()
-        return [Warned(run, *row[1:]) for row in rows]
+            rows = database.execute(
+                "SELECT * FROM warnings WHERE run = ? ORDER BY file, line, code, message", (number,)
+            ).fetchall()
+        return [warning_of(row[1:], run) for row in rows]
 
     # --- attempts and answers ----------------------------------------------------------------------------------------
 
@@ -407,37 +399,33 @@ class SqliteStore:
             ).fetchone()
         if row is None:
             return None
-        found = Attempt(*row)
+        found = attempt_of(row)
         return found._replace(result=self._whole(found.result))
 
     def put_attempt(self, attempt: Attempt) -> Attempt:
         with self._failing("written"):
-            result = self._apart(attempt.result)
+            kept = attempt._replace(result=self._apart(attempt.result))
         with self._writing() as database:
             cursor = database.execute(
-                "INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", attempt._replace(result=result)
+                "INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", (*kept, sum_of(*kept))
             )
             if cursor.rowcount:
                 return attempt
         return self.attempt(attempt.run, attempt.key, attempt.number) or attempt
 
-    def _whole(self, text: str) -> str:
-        return self.files.get(text[1:]).decode() if text.startswith(APART) else text
-
     def cached(self, key: str) -> Cached | None:
         with self._reading() as database:
             row = database.execute("SELECT * FROM cache WHERE key = ?", (key,)).fetchone()
-        if row is None or Entry(row[0], "cache", row[1], "", row[2], "value", row[3]).checksum() != row[-1]:
+        found = None if row is None else cached_of(row)
+        if found is None:
             return None
-        found = Cached(*row[:-1])
         return found._replace(request=self._whole(found.request), result=self._whole(found.result))
 
     def put_cached(self, cached: Cached) -> None:
         with self._failing("written"):
             kept = cached._replace(request=self._apart(cached.request), result=self._apart(cached.result))
-        check = Entry(kept.key, "cache", kept.service, "", kept.request, "value", kept.result).checksum()
         with self._writing() as database:
-            database.execute("INSERT OR REPLACE INTO cache VALUES (?, ?, ?, ?, ?, ?, ?)", (*kept, check))
+            database.execute("INSERT OR REPLACE INTO cache VALUES (?, ?, ?, ?, ?, ?, ?)", (*kept, sum_of_cached(kept)))
 
     def drop_cached(self, before: float | None = None) -> int:
         with self._writing() as database:
@@ -485,53 +473,6 @@ class SqliteStore:
             with suppress(OSError):
                 size += os.stat(f"{self.path}{suffix}").st_size
         return size
-
-
-def _bring_up_to_date(database: sqlite3.Connection) -> None:
-    """Go through the steps that are missing; another process may be doing the same."""
-    database.execute("BEGIN EXCLUSIVE")
-    try:
-        version = database.execute("PRAGMA user_version").fetchone()[0]
-        for number, step in enumerate(schema.STEPS[version:], start=version + 1):
-            for statement in _statements(step):
-                database.execute(statement)
-            database.execute(f"PRAGMA user_version = {number}")
-        database.execute("COMMIT")
-    except BaseException:
-        if database.in_transaction:
-            database.execute("ROLLBACK")
-        raise
-
-
-def _statements(text: str) -> Iterator[str]:
-    statement = ""
-    for line in text.splitlines():
-        statement += f"{line}\n"
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""
-
-
-def _put_sources(database: sqlite3.Connection, number: int, sources: Sequence[SourceText]) -> None:
-    for place, source in enumerate(sources):
-        digest = source.digest
-        database.execute("INSERT OR IGNORE INTO sources VALUES (?, ?)", (digest, source.text))
-        row = (number, place, source.name, source.path, source.inside, digest)
-        database.execute("INSERT INTO run_sources VALUES (?, ?, ?, ?, ?, ?)", row)
-
-
-def _run(row: Sequence[Any]) -> RunRecord:
-    record = RunRecord(*row[:-1])
-    if record.checksum() != row[-1]:
-        raise StoreError("P501", f"the record of the run {record.id} is damaged")
-    return record
-
-
-def _entry(row: Sequence[Any], run: str) -> Entry:
-    entry = Entry(*row[:-1])
-    if entry.checksum() != row[-1]:
-        raise StoreError("P501", f"what the run {run} recorded at {entry.key} is damaged")
-    return entry
 
 
 def _shown(folder: Path) -> str:
