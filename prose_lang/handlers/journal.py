@@ -24,7 +24,7 @@ import hashlib
 import json
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 from prose_lang.diagnostics import RunError, ServiceError
@@ -397,15 +397,23 @@ class Journal:
             self.told(error)
 
 
-def spent(entries: Iterable[Entry]) -> Iterator[Spent]:
-    """What the calls of a run have used so far. Of what was under way the most that it may have taken counts (L34)."""
+def spent(entries: Iterable[Entry]) -> list[Spent]:
+    """What the calls of a run have used so far, those with the same names together. Of what was under way the most that
+    it may have taken counts (L34)."""
+    found: dict[tuple[str, str], Spent] = {}
     for entry in entries:
-        usage = _usage_of(entry.usage) or Usage()
-        tokens, cost = usage.tokens_in + usage.tokens_out, usage.cost or 0.0
+        around = (entry.within, entry.service)
+        names, calls, tokens, cost = found.get(around) or Spent(
+            frozenset((*json.loads(entry.within), entry.service)), 0, 0, 0.0
+        )
+        usage = _usage_of(entry.usage)
+        if usage is not None:
+            tokens, cost = tokens + usage.tokens_in + usage.tokens_out, cost + (usage.cost or 0.0)
         if not entry.final and entry.reserved is not None:
             more, price = json.loads(entry.reserved)
             tokens, cost = tokens + more, cost + (price or 0.0)
-        yield Spent(frozenset((*json.loads(entry.within), entry.service)), entry.attempts, tokens, cost)
+        found[around] = Spent(names, calls + entry.attempts, tokens, cost)
+    return list(found.values())
 
 
 def usage_of(entries: Iterable[Entry]) -> Usage:

@@ -17,7 +17,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -68,6 +68,10 @@ from prose_lang.journal.sqlite_statements import ENTRY, LIGHT, RUN, apply, put_s
 FILE = "runs.sqlite"
 #: Seconds to wait for another process that writes.
 PATIENCE = 10.0
+#: Seconds between two signs of life of a run that writes all the time.
+_LIFE = 0.2
+#: Rows of all runs that are looked through at most for those that are read ahead, and that are read at a time.
+_SPAN, _PAGE = 4_096, 1_000
 
 
 class SqliteStore:
@@ -89,6 +93,7 @@ class SqliteStore:
         self._lock = threading.RLock()
         self._numbers: dict[str, int] = {}
         self._sessions: dict[str, int] = {}
+        self._alive: dict[str, float] = {}  # when each run's session last said that it lives
         with self._failing("opened"):
             if not make and not self.path.is_file():
                 raise StoreError("P501", f"there are no run records in `{self.address}`")
@@ -308,8 +313,13 @@ class SqliteStore:
             except sqlite3.IntegrityError:  # a row of a run that another process has removed
                 self._forget(database, numbers)
                 raise
-            now = time.time()
-            for run in numbers.keys() & self._sessions.keys():
+            self._show_life(database, numbers, any(isinstance(change, Finished) for change in ready[-2:]))
+
+    def _show_life(self, database: sqlite3.Connection, runs: Iterable[str], ending: bool) -> None:
+        now = time.time()
+        for run in runs:
+            if run in self._sessions and (ending or not 0 <= now - self._alive.get(run, 0.0) < _LIFE):
+                self._alive[run] = now
                 database.execute("UPDATE sessions SET active = ? WHERE rowid = ?", (now, self._sessions[run]))
 
     def _with_large_apart(self, change: Change) -> Change:
@@ -341,8 +351,9 @@ class SqliteStore:
             if first is None:
                 return []
             rows = database.execute(
-                f"SELECT {ENTRY}, texts, checksum FROM entries WHERE number >= ? AND +run = ? ORDER BY number LIMIT ?",
-                (first[0], number, ahead + 1),
+                f"SELECT {ENTRY}, texts, checksum FROM entries WHERE number BETWEEN ? AND ? AND +run = ? "
+                "ORDER BY number LIMIT ?",
+                (first[0], first[0] + (_SPAN if ahead else 0), number, ahead + 1),
             ).fetchall()
         found = [entry_of(row, run) for row in rows]
         if not found or found[0].key != key:
@@ -368,13 +379,24 @@ class SqliteStore:
             ).fetchall()
         return [entry_of(row, run) for row in rows]
 
-    def sums(self, run: str) -> list[Entry]:
+    def sums(self, run: str) -> Iterator[Entry]:
         with self._reading() as database:
-            rows = database.execute(
-                f"SELECT {LIGHT}, texts, checksum FROM entries WHERE run = ? AND kind IN ('call', 'ask') "
-                "ORDER BY number", (self._number(database, run),)
-            ).fetchall()  # fmt: skip
-        return [light_entry_of(row, run) for row in rows]
+            number = self._number(database, run)
+        return self._sums(run, number)
+
+    def _sums(self, run: str, number: int) -> Iterator[Entry]:
+        after = ""
+        while True:
+            with self._reading() as database:
+                rows = database.execute(
+                    f"SELECT {LIGHT}, texts, checksum FROM entries WHERE run = ? AND key > ? "
+                    "AND kind IN ('call', 'ask') ORDER BY key LIMIT ?", (number, after, _PAGE)
+                ).fetchall()  # fmt: skip
+            for row in rows:
+                yield light_entry_of(row, run)
+            if len(rows) < _PAGE:
+                return
+            after = rows[-1][0]
 
     def decisions(self, run: str) -> list[Decided]:
         with self._reading() as database:
