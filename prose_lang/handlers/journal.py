@@ -36,7 +36,7 @@ from prose_lang.journal.port import Store, StoreError
 from prose_lang.journal.records import Begun, Decided, Ended, Entry, Finished, Warned
 from prose_lang.journal.texts import encoded as _encode
 from prose_lang.journal.writer import Pen
-from prose_lang.runtime.activation import Perform
+from prose_lang.runtime.activation import Activation, Perform
 from prose_lang.runtime.effects import NO_MODIFIERS, Effect, Usage
 from prose_lang.runtime.ledger import Known
 from prose_lang.values import TooLarge, Value
@@ -44,6 +44,10 @@ from prose_lang.values import TooLarge, Value
 #: Entries that are read at a time, and kept until they are asked for.
 AHEAD = 255
 _KEPT = 4 * AHEAD
+#: Calls that are read back between two occasions for others to run: reading waits for nothing.
+BREATH = 128
+#: Decisions that are held back, because they may be on record.
+_HELD = 1_000
 
 
 class Draft:
@@ -115,6 +119,14 @@ class Journal:
         self.again = again
         self.stop = stop
         self._within: dict[tuple[str, ...], str] = {}
+        self._breath = 0
+        self._breathing: asyncio.Task[Any] | None = None
+        # Of a run that is gone on with unchanged: decisions since the last call of each activation. If the next one is
+        # on record, so are they, and need not be written again.
+        self._maybe_known: dict[Activation, list[Decision]] | None = None
+        if reader is not None and pen is not None and not accept and not again:
+            self._maybe_known = {}
+        self._held = 0
 
     # --- the handlers ------------------------------------------------------------------------------------------------
 
@@ -127,9 +139,12 @@ class Journal:
                 return await inner(effect)
             leaving = effect.place.leaving
             found = None if leaving else self._found(draft.entry.key)
+            if self._maybe_known is not None:
+                self._settle_decisions(effect.place, known=found is not None)
             if found is not None:
                 known = self._known(effect, draft, found)
                 if known is not None:
+                    await self._breathe(effect)
                     return known.value
             if self.frozen:
                 if leaving:  # the reason why it ends is told, and nothing is cleaned up
@@ -214,6 +229,29 @@ class Journal:
         """Keep how a condition fell, for whoever reads the record."""
         if self.pen is None:
             return
+        if self._maybe_known is None:
+            self._put_decision(decision)
+            return
+        self._maybe_known.setdefault(decision.place, []).append(decision)
+        self._held += 1
+        if self._held > _HELD:
+            self._settle_decisions()
+
+    def _settle_decisions(self, place: Activation | None = None, *, known: bool = False) -> None:
+        """Write the decisions that were held back, those of one activation or all, unless they are on record."""
+        held = self._maybe_known
+        if not held:
+            return
+        places = list(held) if place is None else [place]
+        for one in places:
+            decisions = held.pop(one, ())
+            self._held -= len(decisions)
+            for decision in () if known else decisions:
+                self._put_decision(decision)
+
+    def _put_decision(self, decision: Decision) -> None:
+        if self.pen is None:
+            return
         clean = self.redactor()
         judge = None if decision.judge is None else clean.text(_encode(decision.judge))
         position = _encode([*decision.place.order, *decision.plan.site.order(decision.indices)])
@@ -234,6 +272,7 @@ class Journal:
 
     async def finish(self, status: str, outcome: Any) -> None:
         """Keep how the run ended, and wait until all is durable."""
+        self._settle_decisions()
         if self.pen is None:
             return
         self.pen.put(Finished(self.run, status, self.redactor().text(_encode(outcome)), time.time()))
@@ -381,6 +420,24 @@ class Journal:
         if self.pen is None:
             return
         self.pen.put(change)
+        await self._flush(effect)
+
+    async def _breathe(self, effect: Effect) -> None:
+        """Let others run after some calls of one task that were read back, and after each where tasks alternate: there
+        may be thousands of them. Where much waits to be written, let it become less."""
+        task = asyncio.current_task()
+        self._breath = self._breath + 1 if task is self._breathing else BREATH
+        if self._breath < BREATH:
+            return
+        self._breath, self._breathing = 0, task
+        if self.pen is not None and self.pen.writer.crowded:
+            await self._flush(effect)
+        else:
+            await asyncio.sleep(0)
+
+    async def _flush(self, effect: Effect) -> None:
+        if self.pen is None:
+            return
         try:
             await self.pen.flushed()
         except StoreError as error:
