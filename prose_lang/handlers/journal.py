@@ -41,9 +41,10 @@ from prose_lang.runtime.effects import NO_MODIFIERS, Effect, Usage
 from prose_lang.runtime.ledger import Known
 from prose_lang.values import TooLarge, Value
 
-#: Entries that are read at a time, and kept until they are asked for.
+#: Entries that are read at a time, and about how many bytes of them are kept until they are asked for: thousands of
+#: branches ask in another order than that in which they began.
 AHEAD = 255
-_KEPT = 4 * AHEAD
+_KEPT = 4_000_000
 #: Calls that are read back between two occasions for others to run: reading waits for nothing.
 BREATH = 128
 #: Decisions that are held back, because they may be on record.
@@ -71,21 +72,33 @@ class Reader:
         self.store = store
         self.run = run
         self._ahead: OrderedDict[str, Entry] = OrderedDict()
+        self._size = 0
 
     def find(self, key: str) -> Entry | None:
         """The entry of a key, which is asked for once. Raises StoreError P501."""
         found = self._ahead.pop(key, None)
-        if found is None:
-            first, *rest = self.store.find(self.run, key, AHEAD) or (None,)
-            if first is None:
+        if found is not None:
+            self._size -= _size(found)
+        else:
+            read = self.store.find(self.run, key, AHEAD)
+            if not read:
                 return None
-            found = first
-            for entry in rest:
-                if entry is not None:
-                    self._ahead[entry.key] = entry
-            while len(self._ahead) > _KEPT:
-                self._ahead.popitem(last=False)
+            found = read[0]
+            self._keep(read[1:])
         return self.store.resolved(found) if found.final else found
+
+    def _keep(self, entries: Iterable[Entry]) -> None:
+        for entry in entries:
+            known = self._ahead.pop(entry.key, None)
+            self._size += _size(entry) - (0 if known is None else _size(known))
+            self._ahead[entry.key] = entry
+        while self._size > _KEPT:
+            self._size -= _size(self._ahead.popitem(last=False)[1])
+
+
+def _size(entry: Entry) -> int:
+    """About the bytes of memory that it takes."""
+    return 1_000 + len(entry.request) + len(entry.result or "")
 
 
 class Journal:
