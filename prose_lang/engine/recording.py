@@ -23,6 +23,7 @@ from prose_lang.handlers.limits import Limits, Spent
 from prose_lang.journal import Hold, Pen, RunRecord, SourceText, Store, StoreError, Writer, open_store
 from prose_lang.runtime.conversations import Memory
 from prose_lang.runtime.conversations import Store as Conversations
+from prose_lang.runtime.effects import Usage
 from prose_lang.values import Value
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ class Recording:
         if continued is not None:
             made.continued = True
             made.before = continued.record.seconds
-            made.spent = list(spent(made.store.sums(run)))
+            made.spent = await asyncio.to_thread(_spent, made.store, run)
         return made
 
     def memory(self, conversations: Conversations) -> Memory:
@@ -180,7 +181,7 @@ class Recording:
             if self.continued:  # calls of earlier sessions that this one did not come to count too
                 try:
                     await journal.pen.flushed()
-                    used = usage_of(await asyncio.to_thread(store.sums, self.run))
+                    used = await asyncio.to_thread(_used, store, self.run)
                 except StoreError as error:
                     journal.lost(error)
                 else:
@@ -208,6 +209,14 @@ def _open(records: Records, made: Recording, pattern: Pattern, what: About, cont
     else:
         store.reopen(made.run)
     return store
+
+
+def _spent(store: Store, run: str) -> list[Spent]:
+    return spent(store.sums(run))
+
+
+def _used(store: Store, run: str) -> Usage:
+    return usage_of(store.sums(run))
 
 
 def outcome_data(outcome: Outcome) -> dict[str, Any]:

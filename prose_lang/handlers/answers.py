@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from prose_lang.diagnostics import RunError, ServiceError, WaitingError
-from prose_lang.runtime.effects import Effect
+from prose_lang.runtime.effects import NO_MODIFIERS, Effect
 from prose_lang.values import ServiceRef, handout
 
 #: What is kept of an error besides its code and message.
@@ -17,6 +17,8 @@ TOLD = ("prompt", "model", "context")
 def asked(effect: Effect) -> dict[str, Any]:
     """What a service that is no model is asked: its inputs, and the modifiers that it is told. Raises TooLarge."""
     request: dict[str, Any] = {"inputs": {name: plain(value) for name, value in effect.inputs.items()}}
+    if effect.modifiers is NO_MODIFIERS:
+        return request
     told = {name: getattr(effect.modifiers, name) for name in TOLD}
     return request | {name: plain(value) for name, value in told.items() if value is not None}
 

@@ -24,7 +24,7 @@ import hashlib
 import json
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 from prose_lang.diagnostics import RunError, ServiceError
@@ -34,17 +34,21 @@ from prose_lang.handlers.limits import Spent
 from prose_lang.handlers.trace import Decision, WarningEvent
 from prose_lang.journal.port import Store, StoreError
 from prose_lang.journal.records import Begun, Decided, Ended, Entry, Finished, Warned
+from prose_lang.journal.texts import encoded as _encode
 from prose_lang.journal.writer import Pen
-from prose_lang.runtime.activation import Perform
-from prose_lang.runtime.effects import Effect, Usage
+from prose_lang.runtime.activation import Activation, Perform
+from prose_lang.runtime.effects import NO_MODIFIERS, Effect, Usage
 from prose_lang.runtime.ledger import Known
 from prose_lang.values import TooLarge, Value
 
-#: Entries that are read at a time, and kept until they are asked for.
+#: Entries that are read at a time, and about how many bytes of them are kept until they are asked for: thousands of
+#: branches ask in another order than that in which they began.
 AHEAD = 255
-_KEPT = 4 * AHEAD
-
-_encode = json.JSONEncoder(separators=(",", ":")).encode
+_KEPT = 4_000_000
+#: Calls that are read back between two occasions for others to run: reading waits for nothing.
+BREATH = 128
+#: Decisions that are held back, because they may be on record.
+_HELD = 1_000
 
 
 class Draft:
@@ -68,21 +72,33 @@ class Reader:
         self.store = store
         self.run = run
         self._ahead: OrderedDict[str, Entry] = OrderedDict()
+        self._size = 0
 
     def find(self, key: str) -> Entry | None:
         """The entry of a key, which is asked for once. Raises StoreError P501."""
         found = self._ahead.pop(key, None)
-        if found is None:
-            first, *rest = self.store.find(self.run, key, AHEAD) or (None,)
-            if first is None:
+        if found is not None:
+            self._size -= _size(found)
+        else:
+            read = self.store.find(self.run, key, AHEAD)
+            if not read:
                 return None
-            found = first
-            for entry in rest:
-                if entry is not None:
-                    self._ahead[entry.key] = entry
-            while len(self._ahead) > _KEPT:
-                self._ahead.popitem(last=False)
+            found = read[0]
+            self._keep(read[1:])
         return self.store.resolved(found) if found.final else found
+
+    def _keep(self, entries: Iterable[Entry]) -> None:
+        for entry in entries:
+            known = self._ahead.pop(entry.key, None)
+            self._size += _size(entry) - (0 if known is None else _size(known))
+            self._ahead[entry.key] = entry
+        while self._size > _KEPT:
+            self._size -= _size(self._ahead.popitem(last=False)[1])
+
+
+def _size(entry: Entry) -> int:
+    """About the bytes of memory that it takes."""
+    return 1_000 + len(entry.request) + len(entry.result or "")
 
 
 class Journal:
@@ -116,6 +132,14 @@ class Journal:
         self.again = again
         self.stop = stop
         self._within: dict[tuple[str, ...], str] = {}
+        self._breath = 0
+        self._breathing: asyncio.Task[Any] | None = None
+        # Of a run that is gone on with unchanged: decisions since the last call of each activation. If the next one is
+        # on record, so are they, and need not be written again.
+        self._maybe_known: dict[Activation, list[Decision]] | None = None
+        if reader is not None and pen is not None and not accept and not again:
+            self._maybe_known = {}
+        self._held = 0
 
     # --- the handlers ------------------------------------------------------------------------------------------------
 
@@ -128,9 +152,12 @@ class Journal:
                 return await inner(effect)
             leaving = effect.place.leaving
             found = None if leaving else self._found(draft.entry.key)
+            if self._maybe_known is not None:
+                self._settle_decisions(effect.place, known=found is not None)
             if found is not None:
                 known = self._known(effect, draft, found)
                 if known is not None:
+                    await self._breathe(effect)
                     return known.value
             if self.frozen:
                 if leaving:  # the reason why it ends is told, and nothing is cleaned up
@@ -215,6 +242,29 @@ class Journal:
         """Keep how a condition fell, for whoever reads the record."""
         if self.pen is None:
             return
+        if self._maybe_known is None:
+            self._put_decision(decision)
+            return
+        self._maybe_known.setdefault(decision.place, []).append(decision)
+        self._held += 1
+        if self._held > _HELD:
+            self._settle_decisions()
+
+    def _settle_decisions(self, place: Activation | None = None, *, known: bool = False) -> None:
+        """Write the decisions that were held back, those of one activation or all, unless they are on record."""
+        held = self._maybe_known
+        if not held:
+            return
+        places = list(held) if place is None else [place]
+        for one in places:
+            decisions = held.pop(one, ())
+            self._held -= len(decisions)
+            for decision in () if known else decisions:
+                self._put_decision(decision)
+
+    def _put_decision(self, decision: Decision) -> None:
+        if self.pen is None:
+            return
         clean = self.redactor()
         judge = None if decision.judge is None else clean.text(_encode(decision.judge))
         position = _encode([*decision.place.order, *decision.plan.site.order(decision.indices)])
@@ -235,6 +285,7 @@ class Journal:
 
     async def finish(self, status: str, outcome: Any) -> None:
         """Keep how the run ended, and wait until all is durable."""
+        self._settle_decisions()
         if self.pen is None:
             return
         self.pen.put(Finished(self.run, status, self.redactor().text(_encode(outcome)), time.time()))
@@ -321,9 +372,12 @@ class Journal:
                 request["request"] = service.asked(effect).request.as_json()
         except (RunError, TooLarge, ValueError):
             return None
-        told = effect.modifiers.as_json()
-        request["inputs"] = {name: request["inputs"][name] for name in sorted(request["inputs"])}
-        request |= {name: told[name] for name in ("retry", "backoff", "timeout") if name in told}
+        inputs = request["inputs"]
+        if len(inputs) > 1:
+            request["inputs"] = {name: inputs[name] for name in sorted(inputs)}
+        if effect.modifiers is not NO_MODIFIERS:
+            told = effect.modifiers.as_json()
+            request |= {name: told[name] for name in ("retry", "backoff", "timeout") if name in told}
         text = self.redactor().text(_encode(request))
         digest = hashlib.blake2b(f"{service.name}\0{text}".encode(), digest_size=16).hexdigest()
         place = effect.place
@@ -379,6 +433,24 @@ class Journal:
         if self.pen is None:
             return
         self.pen.put(change)
+        await self._flush(effect)
+
+    async def _breathe(self, effect: Effect) -> None:
+        """Let others run after some calls of one task that were read back, and after each where tasks alternate: there
+        may be thousands of them. Where much waits to be written, let it become less."""
+        task = asyncio.current_task()
+        self._breath = self._breath + 1 if task is self._breathing else BREATH
+        if self._breath < BREATH:
+            return
+        self._breath, self._breathing = 0, task
+        if self.pen is not None and self.pen.writer.crowded:
+            await self._flush(effect)
+        else:
+            await asyncio.sleep(0)
+
+    async def _flush(self, effect: Effect) -> None:
+        if self.pen is None:
+            return
         try:
             await self.pen.flushed()
         except StoreError as error:
@@ -395,15 +467,23 @@ class Journal:
             self.told(error)
 
 
-def spent(entries: Iterable[Entry]) -> Iterator[Spent]:
-    """What the calls of a run have used so far. Of what was under way the most that it may have taken counts (L34)."""
+def spent(entries: Iterable[Entry]) -> list[Spent]:
+    """What the calls of a run have used so far, those with the same names together. Of what was under way the most that
+    it may have taken counts (L34)."""
+    found: dict[tuple[str, str], Spent] = {}
     for entry in entries:
-        usage = _usage_of(entry.usage) or Usage()
-        tokens, cost = usage.tokens_in + usage.tokens_out, usage.cost or 0.0
+        around = (entry.within, entry.service)
+        names, calls, tokens, cost = found.get(around) or Spent(
+            frozenset((*json.loads(entry.within), entry.service)), 0, 0, 0.0
+        )
+        usage = _usage_of(entry.usage)
+        if usage is not None:
+            tokens, cost = tokens + usage.tokens_in + usage.tokens_out, cost + (usage.cost or 0.0)
         if not entry.final and entry.reserved is not None:
             more, price = json.loads(entry.reserved)
             tokens, cost = tokens + more, cost + (price or 0.0)
-        yield Spent(frozenset((*json.loads(entry.within), entry.service)), entry.attempts, tokens, cost)
+        found[around] = Spent(names, calls + entry.attempts, tokens, cost)
+    return list(found.values())
 
 
 def usage_of(entries: Iterable[Entry]) -> Usage:

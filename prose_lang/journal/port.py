@@ -7,7 +7,7 @@ event loop. Raises `StoreError` and nothing else of its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from prose_lang.diagnostics import ProseError
@@ -92,8 +92,9 @@ class Store(Protocol):
     def entries(self, run: str, kinds: Sequence[str] = ()) -> list[Entry]:
         """The entries of a run, of some kinds or all, in the order in which they were begun; see `resolved`."""
 
-    def sums(self, run: str) -> list[Entry]:
-        """The entries of kinds `call` and `ask` as far as limits need them: without request and result."""
+    def sums(self, run: str) -> Iterable[Entry]:
+        """The entries of kinds `call` and `ask` as far as limits need them: without request and result. They come
+        in any order, and are read as they are asked for: there may be very many."""
 
     def decisions(self, run: str) -> list[DecidedRow]:
         """Its decisions, by address."""

@@ -17,7 +17,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -34,6 +34,7 @@ from prose_lang.journal.records import (
     Change,
     Decided,
     Entry,
+    Finished,
     RunFilter,
     RunRecord,
     SourceText,
@@ -76,6 +77,10 @@ from prose_lang.journal.sqlite_statements import (
 
 #: The file of the tables.
 FILE = "runs.sqlite"
+#: Seconds between two signs of life of a run that writes all the time.
+_LIFE = 0.2
+#: Rows of all runs that are looked through at most for those that are read ahead, and that are read at a time.
+_SPAN, _PAGE = 4_096, 1_000
 
 
 class SqliteStore:
@@ -98,6 +103,7 @@ class SqliteStore:
         self._numbers: dict[str, int] = {}
         self._sessions: dict[str, int] = {}
         self._sound: set[str] = set()
+        self._alive: dict[str, float] = {}  # when each run's session last said that it lives
         with self._failing("opened"):
             if "\0" in str(folder):
                 raise StoreError("P501", "the folder of run records has a NUL in its name")
@@ -336,8 +342,13 @@ class SqliteStore:
             except sqlite3.IntegrityError:  # a row of a run that another process has removed
                 self._forget(database, numbers)
                 raise
-            now = time.time()
-            for run in numbers.keys() & self._sessions.keys():
+            self._show_life(database, numbers, any(isinstance(change, Finished) for change in ready[-2:]))
+
+    def _show_life(self, database: sqlite3.Connection, runs: Iterable[str], ending: bool) -> None:
+        now = time.time()
+        for run in runs:
+            if run in self._sessions and (ending or not 0 <= now - self._alive.get(run, 0.0) < _LIFE):
+                self._alive[run] = now
                 database.execute("UPDATE sessions SET active = ? WHERE rowid = ?", (now, self._sessions[run]))
 
     def _apart(self, text: str) -> str:
@@ -362,8 +373,9 @@ class SqliteStore:
                     self._sound.add(run)
                 return []
             rows = database.execute(
-                f"SELECT {ENTRY}, texts, checksum FROM entries WHERE number >= ? AND +run = ? ORDER BY number LIMIT ?",
-                (first[0], number, ahead + 1),
+                f"SELECT {ENTRY}, texts, checksum FROM entries WHERE number BETWEEN ? AND ? AND +run = ? "
+                "ORDER BY number LIMIT ?",
+                (first[0], first[0] + (_SPAN if ahead else 0), number, ahead + 1),
             ).fetchall()
         found = [entry_of(row, run) for row in rows]
         if not found or found[0].key != key:
@@ -386,11 +398,26 @@ class SqliteStore:
         entries = [entry_of(row, run) for row in rows]
         return [entry for entry in entries if entry.kind in kinds] if kinds else entries
 
-    def sums(self, run: str) -> list[Entry]:
+    def sums(self, run: str) -> Iterator[Entry]:
         with self._reading() as database:
-            rows = self._all_of(database, "call", "entries", f"{LIGHT}, texts, checksum", run)
-        entries = [light_entry_of(row, run) for row in rows]
-        return [entry for entry in entries if entry.kind in ("call", "ask")]
+            number = self._number(database, run)
+            if not agree(database, number):
+                raise StoreError("P501", f"the call records of the run {run} are damaged", run=run)
+        return self._sums(run, number)
+
+    def _sums(self, run: str, number: int) -> Iterator[Entry]:
+        after = ""
+        while True:
+            with self._reading() as database:
+                rows = database.execute(
+                    f"SELECT {LIGHT}, texts, checksum FROM entries WHERE run = ? AND key > ? "
+                    "AND kind IN ('call', 'ask') ORDER BY key LIMIT ?", (number, after, _PAGE)
+                ).fetchall()  # fmt: skip
+            for row in rows:
+                yield light_entry_of(row, run)
+            if len(rows) < _PAGE:
+                return
+            after = rows[-1][0]
 
     def decisions(self, run: str) -> list[Decided]:
         with self._reading() as database:

@@ -3,7 +3,11 @@
 A writer has a thread of its own, so that a slow disk never keeps an event loop from turning. Changes are written in the
 order in which they were put, those of all runs in one queue: what is durable is always a beginning of what happened.
 `flushed` waits until everything put before it is durable. An error of the store is told to all who wait for what it
-concerns, and stays known as the `failure` of the run's pen.
+concerns, and stays known as the `failure` of the run's pen: whoever waits later is told it too, for what comes after a
+gap is no record.
+
+What waits to be written is bounded. Calls wait for it anyway; a program that makes none, and only decides, is held up
+where it is faster than the disk.
 """
 
 from __future__ import annotations
@@ -11,22 +15,29 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 from prose_lang.journal.port import Store, StoreError
 from prose_lang.journal.records import Change
 
 #: Seconds without work after which the thread ends; the next change starts another.
 _IDLE = 5.0
-#: Changes of one transaction at most, so that one that fails takes little along and memory stays flat.
+#: Changes of one transaction, about, so that one that fails takes little along and memory stays flat.
 _MOST = 5_000
+#: Changes that are handed over at once at most, and that may wait to be written.
+_BATCH, _HELD = 1_000, 10_000
 
 
-class _Batch(NamedTuple):
-    changes: Sequence[Change]
-    loop: asyncio.AbstractEventLoop
-    done: asyncio.Future[None]
+class _Batch:
+    """Changes of one pen, and who waits for them."""
+
+    __slots__ = ("changes", "pen", "waiting")
+
+    def __init__(self, pen: Pen) -> None:
+        self.pen = pen
+        self.changes: list[Change] = []
+        self.waiting: list[asyncio.Future[None]] = []
 
 
 class Writer:
@@ -35,16 +46,25 @@ class Writer:
     def __init__(self, store: Store) -> None:
         self.store = store
         self._queue: queue.SimpleQueue[_Batch] = queue.SimpleQueue()
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
         self._alive = False
+        self._held = 0
 
     def submit(self, batch: _Batch) -> None:
-        """Hand a batch to the thread."""
+        """Hand a batch to the thread; blocks while too much waits to be written."""
         with self._lock:
             self._queue.put(batch)
+            self._held += len(batch.changes)
             if not self._alive:
                 self._alive = True
                 threading.Thread(target=self._serve, name="prose-journal", daemon=True).start()
+            while self._held > _HELD:
+                self._lock.wait()
+
+    @property
+    def crowded(self) -> bool:
+        """Whether so much waits to be written that who can wait should."""
+        return self._held > _HELD // 2
 
     def _serve(self) -> None:
         while True:
@@ -65,20 +85,29 @@ class Writer:
                 batches.append(batch)
                 count += len(batch.changes)
             self._write(batches)
+            with self._lock:
+                self._held -= count
+                self._lock.notify_all()
 
     def _write(self, batches: list[_Batch]) -> None:
+        for batch in batches:
+            if batch.pen.broken is not None:  # a record has no holes: what follows on a loss is lost too
+                batch.pen.tell(batch, batch.pen.broken)
+        batches = [batch for batch in batches if batch.pen.broken is None]
+        if not batches:
+            return
         failure = self._attempt(batches)
         if failure is None or len(batches) == 1 or _of_the_store(failure):
             for batch in batches:
-                _tell(batch, failure)
+                batch.pen.tell(batch, failure)
             return
         for place, batch in enumerate(batches):  # one run's trouble must not be told to another
             failure = self._attempt([batch])
             if failure is not None and _of_the_store(failure):
                 for left in batches[place:]:
-                    _tell(left, failure)
+                    left.pen.tell(left, failure)
                 return
-            _tell(batch, failure)
+            batch.pen.tell(batch, failure)
 
     def _attempt(self, batches: list[_Batch]) -> StoreError | None:
         try:
@@ -95,60 +124,77 @@ def _of_the_store(failure: StoreError) -> bool:
     return failure.run is None and failure.code in ("P503", "P504")
 
 
-def _tell(batch: _Batch, failure: StoreError | None) -> None:
-    def settle() -> None:
-        if batch.done.done():
-            return
-        if failure is None:
-            batch.done.set_result(None)
-        else:
-            batch.done.set_exception(failure)
-            batch.done.exception()  # looked at, so that nobody complains where no one waited
-
-    try:
-        batch.loop.call_soon_threadsafe(settle)
-    except RuntimeError:  # the loop is closed: nobody waits any more
-        return
-
-
 class Pen:
     """What one run writes with; for its event loop alone. `failure` is the first error that the store told it."""
 
     def __init__(self, writer: Writer) -> None:
         self.writer = writer
         self.failure: StoreError | None = None
+        self.broken: StoreError | None = None  # the same, as the thread knows it
         self._loop = asyncio.get_running_loop()
-        self._pending: list[Change] = []
-        self._next: asyncio.Future[None] | None = None  # of what is pending
-        self._last: asyncio.Future[None] | None = None  # of what was handed over last
+        self._pending: _Batch | None = None
+        self._last: _Batch | None = None  # what was handed over last, until it is written
+        # A loop whose time jumps (`testing/clock.py`) must not jump while the thread is at work.
+        self._expect_outside: Callable[[asyncio.Future[Any]], None] | None = getattr(self._loop, "expect_outside", None)
 
     def put(self, change: Change) -> None:
         """Write something soon, after all that was put before."""
-        if not self._pending:
-            self._next = self._loop.create_future()
-            self._loop.call_soon(self.hand_over)
-        self._pending.append(change)
+        batch = self._pending
+        if batch is None:
+            batch = self._pending = _Batch(self)
+            self._loop.call_soon(self._turn_ends, batch)
+        batch.changes.append(change)
+        if len(batch.changes) >= _BATCH:
+            self.hand_over()
+
+    def _turn_ends(self, batch: _Batch) -> None:
+        if batch is self._pending:
+            self.hand_over()
 
     def hand_over(self) -> None:
         """Give the thread what is pending, without waiting for the end of this turn of the loop."""
-        if self._next is None:
+        batch = self._pending
+        if batch is None:
             return
-        changes, self._pending = self._pending, []
-        self._last, self._next = self._next, None
-        # A loop whose time jumps (`testing/clock.py`) must not jump while the thread is at work.
-        expect_outside = getattr(self._loop, "expect_outside", None)
-        if expect_outside is not None:
-            expect_outside(self._last)
-        self._last.add_done_callback(self._settled)
-        self.writer.submit(_Batch(changes, self._loop, self._last))
-
-    def _settled(self, done: asyncio.Future[None]) -> None:
-        error = None if done.cancelled() else done.exception()
-        if isinstance(error, StoreError) and self.failure is None:
-            self.failure = error
+        self._pending, self._last = None, batch
+        if self._expect_outside is not None:
+            done = self._loop.create_future()
+            batch.waiting.append(done)
+            self._expect_outside(done)
+        self.writer.submit(batch)
 
     async def flushed(self) -> None:
         """Wait until everything that was put is durable. Raises StoreError."""
-        done = self._next or self._last
-        if done is not None:
-            await asyncio.shield(done)  # others wait for the same
+        batch = self._pending
+        if batch is None:
+            batch = self._last
+        elif self._last is None:
+            # Nothing is under way that this could be grouped with; what others put in this turn comes right after it.
+            self.hand_over()
+        if batch is not None:
+            done = self._loop.create_future()  # one's own: others who wait for the same must not be cancelled with it
+            batch.waiting.append(done)
+            await done
+        elif self.failure is not None:
+            raise self.failure
+
+    def tell(self, batch: _Batch, failure: StoreError | None) -> None:
+        """A batch was written, or could not be; said by the thread."""
+        self.broken = self.broken or failure
+        try:
+            self._loop.call_soon_threadsafe(self._settle, batch, failure)
+        except RuntimeError:  # the loop is closed: nobody waits any more
+            return
+
+    def _settle(self, batch: _Batch, failure: StoreError | None) -> None:
+        if batch is self._last:
+            self._last = None
+        self.failure = self.failure or failure
+        for done in batch.waiting:
+            if done.done():
+                continue
+            if self.failure is None:
+                done.set_result(None)
+            else:
+                done.set_exception(self.failure)
+                done.exception()  # looked at, so that nobody complains where no one waits

@@ -46,7 +46,7 @@ READS: dict[str, Callable[[Store, str], Any]] = {
     "sources": lambda store, run: store.sources(run),
     "entries": lambda store, run: store.entries(run),
     "calls": lambda store, run: store.entries(run, ["call"]),
-    "sums": lambda store, run: store.sums(run),
+    "sums": lambda store, run: list(store.sums(run)),
     "find": lambda store, run: [store.find(run, f"s{number}/r0")[0] for number in range(25)],
     "decisions": lambda store, run: store.decisions(run),
     "warnings": lambda store, run: store.warnings(run),

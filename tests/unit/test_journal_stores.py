@@ -190,7 +190,7 @@ def test_an_entry_is_given_back_as_it_was_given(place: Place, store: Store) -> N
     store.write([Ended("one", done)])
     assert place.open().find("one", begun.key) == [done]
     assert store.entries("one") == [done]
-    assert store.sums("one") == [done._replace(request="null", result=None)]
+    assert list(store.sums("one")) == [done._replace(request="null", result=None)]
 
 
 def test_what_ended_first_stays(place: Place, store: Store) -> None:

@@ -72,7 +72,9 @@ def test_what_is_put_in_one_turn_of_the_loop_is_one_write(noted: Noted, run: Any
         assert noted.keys == [[f"k{number}" for number in range(50)]]
         await pen.flushed()  # nothing is left
         await asyncio.gather(*(flushed_one(pen, f"l{number}") for number in range(30)))
-        assert noted.keys[1:] == [[f"l{number}" for number in range(30)]]
+        # The first finds nothing under way that it could be grouped with; the others come with the next.
+        assert [key for group in noted.keys[1:] for key in group] == [f"l{number}" for number in range(30)]
+        assert len(noted.keys) <= 3
 
     async def flushed_one(pen: Pen, key: str) -> None:
         pen.put(begun(key))
@@ -153,15 +155,13 @@ def test_an_error_is_told_to_whoever_waits_and_kept(noted: Noted) -> None:
                 await one
             assert caught.value is error
         assert pen.failure is error
-        noted.failing["one"] = StoreError("P503", "another one")
-        pen.put(begun("b"))
-        with pytest.raises(StoreError, match="another one"):
-            await pen.flushed()
-        assert pen.failure is error  # the first
         noted.failing.clear()
-        pen.put(begun("c"))
-        await pen.flushed()
-        assert noted.keys == [["c"]]
+        pen.put(begun("b"))
+        with pytest.raises(StoreError) as caught:
+            await pen.flushed()
+        assert caught.value is error
+        assert pen.failure is error
+        assert noted.keys == []  # a record has no holes
 
     asyncio.run(main())
 
@@ -236,8 +236,9 @@ def test_an_error_of_another_kind_is_told_as_the_stores(noted: Noted) -> None:
             await pen.flushed()
         assert caught.value.code == "P501"
         noted.failing.clear()
-        pen.put(begun("b"))
-        await pen.flushed()  # the thread lives on
+        other = Pen(pen.writer)
+        other.put(begun("b", "two"))
+        await other.flushed()  # the thread lives on
 
     asyncio.run(main())
     assert noted.keys == [["b"]]

@@ -33,6 +33,7 @@ class Keys:
         self.settings = settings
         self.environ = os.environ if environ is None else environ
         self.secrets: set[str] = set()
+        self._named = settings.key_names
         self._redactor: tuple[object, Redactor] | None = None
         self.told: Callable[[str], None] | None = None  # who has to know of each key, to keep it out of what is shown
 
@@ -66,7 +67,7 @@ class Keys:
     def redactor(self) -> Redactor:
         """What takes every key that is known so far out of what leaves: those of the environment, those handed out, and
         the values of variables that the settings name as keys."""
-        named = tuple(value for name in self.settings.key_names if (value := self.environ.get(name)))
+        named = tuple(value for name in self._named if (value := self.environ.get(name))) if self._named else ()
         known = (len(self.secrets), named)
         if self._redactor is None or self._redactor[0] != known:
             from prose_lang.diagnostics.redact import Redactor
