@@ -19,11 +19,12 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import click
+
 from prose_lang.cli.moments import exactly, iso, lasting
 from prose_lang.cli.places import called
 from prose_lang.cli.run_list import INTERRUPTED, money, status_of, used
 from prose_lang.cli.values import brief, clipped, written
-from prose_lang.diagnostics import CheckError
 from prose_lang.diagnostics.visible import visible
 from prose_lang.engine.recorded_outcome import call_record, outcome_of, trace
 from prose_lang.journal import UNFINISHED, Entry, RunRecord, Store
@@ -35,7 +36,9 @@ if TYPE_CHECKING:
     from prose_lang.cli.terminal import Terminal
 
 #: Lines that a tree may have before it is shortened.
-MOST_LINES = 200
+MOST_LINES = 120
+#: Lines that one of several nodes should have at least, where it has so many.
+_FEW = 12
 #: Levels of indentation; what is deeper stands below them.
 _LEVELS = 24
 _STATUS_STYLES = {"ok": "1;32", "failed": "1;31", "invalid": "1;31"}
@@ -98,7 +101,7 @@ class Tracing:
     # --- one call ----------------------------------------------------------------------------------------------------
 
     def call(self, address: str) -> Entry:
-        """The call with an address, or with the end of one. Raises CheckError P211 where none or several are meant."""
+        """The call with an address, or with the end of one. Raises BadParameter where none or several are meant."""
         for key in (address, f"{LEAVING}{address}"):
             for entry in self.store.find(self.record.id, key):
                 return self.store.resolved(entry)
@@ -108,11 +111,15 @@ class Tracing:
             return self.store.resolved(found[0])
         if found:
             some = ", ".join(f"`{entry.key}`" for entry in found[:3])
-            raise CheckError("P211", f"{amount(len(found), 'call')} end with `{address}`: {some}",
-                             hint="write more of the address")  # fmt: skip
+            raise click.BadParameter(
+                f"{amount(len(found), 'call')} end with `{address}`: {some}{', …' * (len(found) > 3)}",
+                param_hint="'--call'",
+            )
+        error = click.BadParameter(f"the run {self.record.id} has no call at `{address}`", param_hint="'--call'")
         close = nearest(address, [entry.key for entry in entries[:10_000]])
         hint = f"did you mean `{close[0]}`?" if close else "`prose trace -v` shows the addresses of calls"
-        raise CheckError("P211", f"the run {self.record.id} has no call at `{address}`", hint=hint)
+        error.hint = hint  # type: ignore[attr-defined]
+        raise error
 
     def one_call(self, entry: Entry) -> Iterator[str]:
         """One call with all that it was given and gave."""
@@ -192,7 +199,10 @@ class Tracing:
         if sum(node.size for node in nodes) <= room:
             return [_Line(node, level, node.size) for node in reversed(nodes)]
         indent = "  " * min(level, _LEVELS)
-        most = max(0, room // 4)
+        average = sum(node.size for node in nodes) / len(nodes)
+        most = max(
+            0, int(room / max(1.0, min(average, _FEW))) - 1
+        )  # of few nodes much is shown, rather than the reverse
         if len(nodes) > max(most, 1):
             head, tail = nodes[: most - most // 3], nodes[len(nodes) - most // 3 :]
             left = nodes[len(head) : len(nodes) - len(tail)]
