@@ -92,7 +92,7 @@ def held(folder: Path) -> list[str]:
 
 def test_no_secret_is_in_a_store(leak: Path) -> None:
     args = ("leak.prose.md", "worker=worker", f"other=cmd:echo {SECRET}", f"--judge=cmd:./judge.sh {SECRET}")
-    Path("judge.sh").write_text("#!/bin/sh\necho '{\"holds\": true, \"reason\": \"'$1' is fine\"}'\n")
+    Path("judge.sh").write_text('#!/bin/sh\necho \'{"holds": true, "reason": "\'$1\' is fine"}\'\n')
     Path("judge.sh").chmod(0o755)
     result = run("run", *args, "--script=script.yaml", "--inputs=inputs.json", "--store=store", "--json")
     outcome = json.loads(result.stdout)
