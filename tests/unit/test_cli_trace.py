@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -361,3 +362,115 @@ def test_an_empty_store_and_none() -> None:
     assert prose("trace", "--store", "s").stderr == "error[P501] record-unreadable: no run is recorded in `s`\n"
     assert prose("trace").stderr == ("error[P501] record-unreadable: there are no run records in `data/prose/runs`\n")
     assert not Path("data").exists()
+
+
+# --- the page --------------------------------------------------------------------------------------------------------
+
+
+class _Checked(HTMLParser):
+    """Reads a page, sees that its tags are closed in order, and keeps its texts, its tags, and how deep it is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.texts: list[str] = []
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.deepest = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes.update(name for name, _ in attrs)
+        if tag not in ("meta",):
+            self.open.append(tag)
+        self.deepest = max(self.deepest, self.open.count("details"))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if data.strip() and "style" not in self.open:
+            self.texts.append(data)
+
+
+def page(text: str) -> _Checked:
+    found = _Checked()
+    found.feed(text)
+    found.close()
+    assert found.open == []
+    assert found.tags <= set("html head meta title style body h1 h3 span dl dt dd details summary div i pre".split())
+    assert found.attributes <= {"lang", "charset", "name", "content", "http-equiv", "class", "open", "style"}
+    assert "url(" not in text
+    return found
+
+
+def test_a_page(ran: dict[str, Any]) -> None:
+    result = prose("trace", "--html", "run.html")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "wrote run.html\n")
+    text = Path("run.html").read_text(encoding="utf-8")
+    found = page(text)
+    assert found.texts[:3] == ["outer", "outer ", "ok"]
+    for said in (
+        "run",
+        ran["run_id"],
+        "parallel: 2 branches, decided by branch 1",
+        "item 1  writer",
+        "“one”",
+        "cut off",
+    ):
+        assert said in found.texts
+    assert found.texts.count("delegation/3.catch/0.call:fallback") == 1
+    assert '{\n  "why": "it is down"\n}' in found.texts
+    assert found.deepest == 4  # inner, its loop, a round, a call
+    assert text.count('<div class="time"><i style="left:') == len(re.findall("class=.time", text)) > 10
+    for left, width in re.findall(r"left:([\d.]+)%;width:([\d.]+)%", text):
+        assert 0 <= float(left) <= 100
+        assert float(left) + float(width) <= 100.01
+    assert prose("trace", "--html", "-").stdout.count("\n") == text.count("\n")
+
+
+def test_a_page_runs_nothing_that_a_run_said() -> None:
+    store = open_store("s")
+    begun(store, "r1", [entry(0, "value", "</pre><script>alert(1)</script>&amp;", service='<b onclick="x">\x07')])
+    text = prose("trace", "--store", "s", "--html", "-").stdout
+    assert "<script" not in text
+    assert "<b" not in text.replace("<body", "")
+    found = page(text)
+    assert "</pre><script>alert(1)</script>&amp;" in found.texts
+    assert any(text.startswith('<b onclick="x">') for text in found.texts)
+    assert "\x07" not in text
+
+
+def test_a_page_holds_no_secret() -> None:
+    secret = "sk-<0123>&456789"
+    store = open_store("s")
+    begun(store, "r1", [entry(0, "value", {"a": f"x{secret}"}, service=f"cmd:{secret}")])
+    text = prose("trace", "--store", "s", "--html", "-", OPENAI_API_KEY="").stdout
+    assert "sk-&lt;0123&gt;&amp;456789" in text
+    text = CliRunner().invoke(cli, ["trace", "--store", "s", "--html", "-"], env={"OPENAI_API_KEY": secret}).stdout
+    assert "0123" not in text
+    assert text.count("[redacted]") >= 3
+
+
+def test_a_long_page_is_shortened(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("prose_lang.cli.trace_page.MOST_ROWS", 50)
+    store = open_store("s")
+    begun(store, "r1", [
+        entry(0, "value", i, key=f"delegation/0.for[{i}]/0.call:s", position=f"[0, {i}, 0]") for i in range(500)
+    ])  # fmt: skip
+    short = page(prose("trace", "--store", "s", "--html", "-").stdout)
+    assert sum("more items" in text for text in short.texts) == 1
+    assert sum(text.startswith("item ") for text in short.texts) < 50
+    whole = page(prose("trace", "--store", "s", "--html", "-", "--all").stdout)
+    assert sum(text.startswith("item ") for text in whole.texts) == 500
+
+
+def test_a_page_that_cannot_be_written(ran: dict[str, Any]) -> None:
+    result = prose("trace", "--html", "nowhere/run.html")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("error[P103]")
+    assert "`nowhere/run.html` cannot be written: no such file or directory" in result.stderr
+    both = prose("trace", "--html", "x.html", "--json")
+    assert both.exit_code == 2
+    assert both.stderr.startswith("error: --html is a form of its own: leave --json and --call out\n")
+    assert not Path("x.html").exists()
