@@ -53,7 +53,7 @@ def command(ctx: click.Context, /, run: str, store: str | None, as_json: bool, *
       $ prose run refine refiner=plain evaluator=readability task_brief="Utilize it." && prose trace
       $ prose trace latest --json
       $ prose trace --call 0.call:refiner
-      $ prose trace --html run.html
+      $ prose trace --html run.html && head -c 15 run.html
     """
     if how["html"] is not None and (as_json or how["address"] is not None):
         raise click.UsageError("--html is a form of its own: leave --json and --call out", ctx)

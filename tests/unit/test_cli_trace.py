@@ -437,7 +437,7 @@ def test_a_page_runs_nothing_that_a_run_said() -> None:
     assert "<b" not in text.replace("<body", "")
     found = page(text)
     assert "</pre><script>alert(1)</script>&amp;" in found.texts
-    assert any(text.startswith('<b onclick="x">') for text in found.texts)
+    assert any('<b onclick="x">' in text for text in found.texts)
     assert "\x07" not in text
 
 
