@@ -142,7 +142,6 @@ def remove(ctx: click.Context, runs: tuple[str, ...], everything: bool, yes: boo
     \b
     Examples:
       $ prose run refine refiner=plain evaluator=readability task_brief="Utilize it." && prose runs rm latest
-      $ prose runs rm 1a22d820465 1a22d82b
       $ prose runs rm --all --yes
     """
     terminal = ctx.ensure_object(Terminal)
