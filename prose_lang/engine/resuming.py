@@ -51,13 +51,14 @@ class Resuming:
         retry_errors: bool = False,
         replay: bool = False,
         recorded_sources: bool = False,
+        answers: Mapping[str, Any] = MappingProxyType({}),
     ) -> Outcome:
         """Go on with a run, and tell how it ended.
 
         `accept_changes`: sources and inputs may have changed since; calls that still match, by address and by what is
         asked, are read back, all others are made anew. `retry_errors`: calls that failed are made again. `replay`:
         nothing is made and nothing is written; the run has to come out of its record alone. `recorded_sources`: the
-        sources are those of the record, whatever the files hold now.
+        sources are those of the record, whatever the files hold now. `answers`: of persons, put into the record first.
         """
         hold = None
         try:
@@ -66,10 +67,10 @@ class Resuming:
             if not replay:
                 hold = store.hold(record.id)
                 record = store.run(record.id)
-                if record.status == "ok":
+                if record.status == "ok" and not answers:
                     return finished(record, store)
             given = names_given(json.loads(record.names), names)
-            continued = Continued(record, hold, frozen=replay, accept=accept_changes, again=retry_errors)
+            continued = Continued(record, hold, replay, accept_changes, retry_errors, answers=answers)
             with self.pattern(record, recorded_sources) as pattern:
                 return await self.engine.outcome_async(pattern, given, interrupted, continued=continued)
         except ProseError as error:

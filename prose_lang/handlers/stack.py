@@ -95,6 +95,8 @@ def compose(
     if journal is None:
         leaf = recorder.wrap(retry(attempt, clock))
         return Performers(leaf, retry(timeout(dispatch_composite), clock))
-    leaf = recorder.wrap(journal.wrap(retry(attempt, clock)))
+    if part is not None and part.replays:
+        journal.skip = part.skip
+    leaf = recorder.wrap(journal.wrap(retry(journal.tried(attempt), clock)))
     composite = retry(journal.cut_off(timeout(dispatch_composite)), clock)
     return Performers(leaf, composite)
