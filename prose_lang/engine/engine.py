@@ -297,7 +297,7 @@ class Engine:
                 bound, inputs, asked, linked = self._prepare(pattern, names, services, judge, asks=not frozen)
             if self.records is not None and memory is None:
                 redactor = self.models.keys.redactor
-                what = about(pattern, linked.linker.documents, names, inputs, self._options(judge), redactor())
+                what = about(pattern, linked.documents, names, inputs, self._options(judge), redactor())
                 if continued is not None:
                     continued = self._taken_up(continued, what, bound, linked)
                 begun = Recording.begin(self.records, run_id, pattern, what, redactor, notes.append, continued)
@@ -582,6 +582,12 @@ class Engine:
         key = _key_of(pattern.entry, names)
         binder = Binder(linked.linker, pattern.document, self._adapt)
         kept = linked.bound.get(key)
+        if kept is None and linked.reached > linked.documents:
+            # The sources of what it was bound to before are no part of this run (L35).
+            linked = self._linked(pattern, linked.linker.registered)
+            binder = Binder(linked.linker, pattern.document, self._adapt)
+            if services is None and self.script is None:
+                self._keep(self._links, pattern.entry, linked)
         slots = {} if kept is not None else binder.slots(linked.program, names)
         inputs = binder.values(linked.program, names)
         if binder.found:
@@ -593,11 +599,11 @@ class Engine:
             service = linked.linker.unit_service(unit, pattern.entry.name, slots)
             made = service if isinstance(service, BoundPattern) else ServedContract(linked.program, service)
             # The names are kept with it: the key holds identities, which are theirs as long as they live.
-            kept = (dict(names), made)
+            kept = (dict(names), made, linked.reached)
             if asks:
                 check_models(made, asked, self.models, self._sessions(linked.linker.registered))
                 self._keep(linked.bound, key, kept)
-        return kept[1], inputs, asked, linked
+        return kept[1], inputs, asked, linked._replace(documents=kept[2])
 
     def _linked_kept(self, pattern: Pattern, services: Mapping[str, Service] | None) -> _Linked:
         """The links of a pattern; the same ones in every run, unless scripted replies make each run's services new."""
@@ -620,7 +626,8 @@ class Engine:
         diagnostics = sort_diagnostics(linker.found)
         if linker.errors:
             raise CheckError.from_diagnostics(diagnostics)
-        return _Linked(linker, linker.program(Unit(document, entry)), tuple(diagnostics), OrderedDict())
+        program = linker.program(Unit(document, entry))
+        return _Linked(linker, program, tuple(diagnostics), OrderedDict(), frozenset(linker.documents))
 
     def _judge(self, binder: Binder, judge: Any) -> Service:
         if isinstance(judge, str):
@@ -712,7 +719,14 @@ class _Linked(NamedTuple):
     linker: Linker
     program: Program
     diagnostics: tuple[Diagnostic, ...]
-    bound: OrderedDict[Any, tuple[Mapping[str, Any], Runnable]]
+    bound: OrderedDict[Any, tuple[Mapping[str, Any], Runnable, frozenset[Document]]]
+    #: What the pattern itself reaches, and of one run what its slots are bound to besides.
+    documents: frozenset[Document]
+
+    @property
+    def reached(self) -> frozenset[Document]:
+        """That, and what its slots have been bound to."""
+        return frozenset(self.linker.documents)
 
 
 def _key_of(entry: Entry, names: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -94,7 +94,7 @@ class About(NamedTuple):
 
 def about(
     pattern: Pattern,
-    documents: Sequence[Any],
+    documents: Iterable[Any],
     names: Mapping[str, Any],
     inputs: Mapping[str, Value],
     options: dict[str, Any],
