@@ -67,6 +67,8 @@ def run(request: Request, terminal: Terminal) -> int:
             ending = _Ending(Outcome("", "invalid", error=error, diagnostics=error.diagnostics))
         _show(ending, request.output, terminal)
         say_unrecorded(ending.outcome, terminal)
+        if ending.outcome.status != "invalid":
+            _tidy(request, terminal)
     return EXIT[ending.outcome.status]
 
 
@@ -100,6 +102,13 @@ def _run(request: Request, terminal: Terminal) -> _Ending:
         outcome = engine.outcome(pattern, given)
     seconds = time.perf_counter() - started
     return _Ending(outcome, _why(engine, pattern, outcome, request), seconds)
+
+
+def _tidy(request: Request, terminal: Terminal) -> None:
+    """Take away what is too old, where the project's settings say so: it may be due."""
+    from prose_lang.cli.tidying import tidy_daily
+
+    tidy_daily(request.keeping, terminal)
 
 
 def _limits(request: Request) -> Limits:
