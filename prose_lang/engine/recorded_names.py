@@ -59,10 +59,10 @@ def _service(thing: Any, known: Mapping[str, Service]) -> dict[str, Any]:
     else:
         name = getattr(thing, "name", None) or getattr(thing, "__name__", None) or type(thing).__name__
         return {"text": str(name), "again": str(name) not in known, "what": "a function"}
-    return {"text": text, "again": not _of_data(text), "what": "a reference"}
+    return {"text": text, "again": not named_by_data(text), "what": "a reference"}
 
 
-def _of_data(text: str) -> bool:
+def named_by_data(text: str) -> bool:
     """Whether data may name it; of several, separated by commas, whether it may name all."""
     try:
         for part in text.split(","):

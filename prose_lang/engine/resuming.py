@@ -52,6 +52,7 @@ class Resuming:
         replay: bool = False,
         recorded_sources: bool = False,
         answers: Mapping[str, Any] = MappingProxyType({}),
+        pattern: Pattern | None = None,
     ) -> Outcome:
         """Go on with a run, and tell how it ended.
 
@@ -59,6 +60,7 @@ class Resuming:
         asked, are read back, all others are made anew. `retry_errors`: calls that failed are made again. `replay`:
         nothing is made and nothing is written; the run has to come out of its record alone. `recorded_sources`: the
         sources are those of the record, whatever the files hold now. `answers`: of persons, put into the record first.
+        `pattern`: that one is run, with the `names` as they are, and both have to be those of the record.
         """
         hold = None
         try:
@@ -69,10 +71,12 @@ class Resuming:
                 record = store.run(record.id)
                 if record.status == "ok" and not answers:
                     return finished(record, store)
-            given = names_given(json.loads(record.names), names)
             continued = Continued(record, hold, replay, accept_changes, retry_errors, answers=answers)
-            with self.pattern(record, recorded_sources) as pattern:
-                return await self.engine.outcome_async(pattern, given, interrupted, continued=continued)
+            if pattern is not None:
+                return await self.engine.outcome_async(pattern, names, interrupted, continued=continued)
+            given = names_given(json.loads(record.names), names)
+            with self.pattern(record, recorded_sources) as own:
+                return await self.engine.outcome_async(own, given, interrupted, continued=continued)
         except ProseError as error:
             return Outcome(run, "invalid", error=error, diagnostics=error.diagnostics)
         finally:

@@ -211,8 +211,9 @@ class Journal:
 
         return perform
 
-    def cut_off(self, inner: Perform) -> Perform:
-        """A performer of nested patterns: one whose time was up is not walked again, however fast it would be now."""
+    def cut_off(self, inner: Perform, untimed: Perform) -> Perform:
+        """A performer of nested patterns: one whose time was up is not walked again, however fast it would be now, and
+        one that had come to its end does so however slow it is now: where all is read back it is `untimed`."""
 
         def perform(effect: Effect) -> Awaitable[Any]:
             return inner(effect) if effect.modifiers.timeout is None or effect.place.leaving else timed(effect)
@@ -222,6 +223,8 @@ class Journal:
             known = self.recall("timeout", key)
             if known is not None:
                 raise _placed(error_of(known.value, effect.service.name), effect)
+            if self.frozen:
+                return await untimed(effect)
             try:
                 return await inner(effect)
             except RunError as error:
@@ -350,6 +353,8 @@ class Journal:
             why = f"the record has no call of `{name}` here"
         elif found.state == "waiting":
             why = f"the record ends here: `{name}` waits for an answer"
+        elif found.state == "withheld":
+            why = f"`{name}` answered with a secret, which the record does not keep"
         else:
             why = f"the record ends here: `{name}` had not answered"
         return ServiceError(
