@@ -8,6 +8,7 @@ the machine import code, run a command or spend money.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from shlex import quote
 from typing import Any
 
 from prose_lang.cassettes.nearest import values_compared
@@ -93,7 +94,7 @@ def names_given(recorded: Mapping[str, Any], again: Mapping[str, Any]) -> dict[s
             found.append(
                 Diagnostic(
                     "P203", f"`{name}` was bound to {texts}, which a record must not bring back", None, None,
-                    hint=f"give it again: {name}={','.join(service['text'] for service in several)}",
+                    hint=f"give it again: {quote(f'{name}=' + ','.join(service['text'] for service in several))}",
                 )
             )  # fmt: skip
         elif isinstance(services, list):
