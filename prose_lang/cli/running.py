@@ -138,7 +138,8 @@ def _go_on(request: Request, going: Going, terminal: Terminal) -> Ending:
             )
         )  # fmt: skip
     ending = _ended(request, engine, pattern, outcome, started)
-    over = record.status == outcome.status == "ok"
+    asked_for = going.accept_changes or going.retry_errors
+    over = record.status == outcome.status == "ok" and not asked_for
     return attrs.evolve(ending, over=over, seconds=record.seconds + ending.seconds)
 
 

@@ -40,6 +40,7 @@ from prose_lang.engine.loops import outside_loop
 from prose_lang.engine.outcome import DecisionRecord, Outcome, status_of
 from prose_lang.engine.pattern import Pattern
 from prose_lang.engine.preflight import check_models
+from prose_lang.engine.recalled_replies import recall_replies
 from prose_lang.engine.recording import About, Continued, Recording, Records, about, limits_data
 from prose_lang.engine.refusals import kind_refused
 from prose_lang.engine.resuming import Resuming, still_the_same
@@ -300,6 +301,9 @@ class Engine:
                 what = about(pattern, linked.documents, names, inputs, self._options(judge), redactor())
                 if continued is not None:
                     continued = self._taken_up(continued, what, bound, linked)
+                    if not frozen:
+                        services_known = linked.linker.registered.values()
+                        recall_replies(services_known, self.records.store, run_id)
                 begun = Recording.begin(self.records, run_id, pattern, what, redactor, notes.append, continued)
                 recording, cancelled = await to_its_end(begun)
         except ProseError as error:

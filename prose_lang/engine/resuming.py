@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from prose_lang.diagnostics import CheckError, ProseError
+from prose_lang.diagnostics.redact import MARK
 from prose_lang.engine.outcome import Outcome
 from prose_lang.engine.recorded_names import names_given
 from prose_lang.engine.recording import About, Continued
@@ -69,7 +70,7 @@ class Resuming:
             if not replay:
                 hold = store.hold(record.id)
                 record = store.run(record.id)
-                if record.status == "ok" and not answers:
+                if record.status == "ok" and not (answers or accept_changes or retry_errors):
                     return finished(record, store)
             continued = Continued(record, hold, replay, accept_changes, retry_errors, answers=answers)
             if pattern is not None:
@@ -98,7 +99,14 @@ class Resuming:
             elif source["path"] is not None and not recorded_sources:
                 document = loader.load_as(source["path"], source["name"])
             else:
-                document = stack.enter_context(laid_out(self.store.sources(record.id), loader))
+                sources = self.store.sources(record.id)
+                hidden = next((text.name for text in sources if MARK in text.text), None)
+                if hidden is not None:
+                    raise CheckError(
+                        "P502", f"`{hidden}` held a secret, which the record does not keep",
+                        hint="go on with the source itself: `prose run SOURCE … --resume RUN`",
+                    )  # fmt: skip
+                document = stack.enter_context(laid_out(sources, loader))
             entry = document.entry(source["entry"]) if source["entry"] else document.main
             if entry is None:
                 raise CheckError("P502", f"`{source['name']}` has no entry `{source['entry']}` any more")

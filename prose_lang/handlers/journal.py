@@ -303,12 +303,13 @@ class Journal:
 
     def _known(self, effect: Effect, draft: Draft, found: Entry) -> Known | None:
         """What is known of a call. What earlier attempts of it used counts from now on as its own."""
+        usage = _usage_of(found.usage)
         if found.fingerprint != draft.entry.fingerprint:
-            if self.frozen or not (self.accept or self.again):
+            if found.final and (self.frozen or not (self.accept or self.again)):
                 raise self._changed(effect, draft.entry, found)
             draft.anew, draft.apart = True, draft.entry.fingerprint[:12]
+            draft.before, effect.made = usage, found.attempts
             return None
-        usage = _usage_of(found.usage)
         if found.state == "error" and self.again and not self.frozen:
             draft.anew = True
         elif found.final:
@@ -316,7 +317,7 @@ class Journal:
         effect.made = found.attempts
         draft.before = usage
         if not found.final:
-            effect.attempt, draft.apart = _got_to(found)
+            effect.attempt, draft.apart = got_to(found)
         if found.state in ("started", "cancelled") and getattr(effect.service, "metered", False):
             # It was under way, and nobody knows what it took, unless it costs nothing.
             cost = json.loads(found.reserved)[1] if found.reserved is not None else None
@@ -338,9 +339,6 @@ class Journal:
             error = effect.error = _placed(error_of(result, result.get("service", effect.service.name)), effect)
             error.attempts = effect.attempt = result.get("attempts", 1)
             error.answer = result.get("answer")
-        skip = getattr(effect.service, "skip", None)
-        if skip is not None:
-            skip(effect)
         if self.skip is not None:
             self.skip(effect.address)
         if error is not None:
@@ -533,7 +531,7 @@ def _under_way(attempt: int, apart: str) -> str | None:
     return _encode(note) if note else None
 
 
-def _got_to(found: Entry) -> tuple[int, str]:
+def got_to(found: Entry) -> tuple[int, str]:
     """The attempt that a call which is made again begins with: those before it had failed. And what sets it apart."""
     if found.result is None or found.state == "withheld":
         return 1, ""

@@ -56,18 +56,6 @@ async def perform(inner: Service, effect: Effect, inputs: dict[str, Any], prompt
         effect.usage = call.usage
 
 
-class Adapting:
-    """What stands in a slot for a service behind it, `inner`."""
-
-    inner: Any
-
-    def skip(self, effect: Effect) -> None:
-        """A call that is read back from a record answers for the call of the service behind it."""
-        skip = getattr(self.inner, "skip", None)
-        if skip is not None:
-            skip(effect)
-
-
 def taken(inputs: Mapping[str, Value], signature: Signature, but: tuple[str, ...] = ()) -> dict[str, Value]:
     """The inputs that a service takes; one that takes any does not get those in `but`."""
     if signature.open:

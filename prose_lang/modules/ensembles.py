@@ -10,7 +10,7 @@ import attrs
 from prose_lang.diagnostics import CheckError, ServiceError
 from prose_lang.engine import Engine
 from prose_lang.modules.attempts import Attempt, ModuleRun, failure_of
-from prose_lang.modules.calling import SAMPLE, Adapting, missing_names, perform, taken, with_inputs
+from prose_lang.modules.calling import SAMPLE, missing_names, perform, taken, with_inputs
 from prose_lang.modules.errors import AttemptsError, refused
 from prose_lang.modules.module import Module, engine_for, library, named, part
 from prose_lang.modules.scores import Scorer, finite, names_read, positional_names
@@ -141,7 +141,7 @@ def first(*, race: bool = False) -> Reducer:
     return Reducer("first", "fallback-chain", "chain", _first, _nothing)
 
 
-class Member(Adapting):
+class Member:
     """A module in the list slot of a reducer's pattern."""
 
     composite = False
@@ -230,7 +230,7 @@ def _joined(signatures: list[Signature]) -> Signature:
 # --- services of the other slots -------------------------------------------------------------------------------------
 
 
-class Normalizer(Adapting):
+class Normalizer:
     """What is compared of a prediction: a field, then what the caller's function makes of it."""
 
     def __init__(self, field: str | None, inner: Service | None) -> None:
@@ -251,7 +251,7 @@ class Normalizer(Adapting):
         return await perform(self.inner, effect, {_only_name(self.inner, "answer"): answer})
 
 
-class Aggregator(Adapting):
+class Aggregator:
     """A function of the list of predictions in the slot `aggregator`."""
 
     def __init__(self, reduce: Callable[..., Any], engine: Engine) -> None:

@@ -10,7 +10,7 @@ import attrs
 from prose_lang.diagnostics import CheckError, ServiceError
 from prose_lang.engine import Engine
 from prose_lang.modules.attempts import Attempt, ModuleRun
-from prose_lang.modules.calling import SAMPLE, Adapting, missing_names, perform, taken
+from prose_lang.modules.calling import SAMPLE, missing_names, perform, taken
 from prose_lang.modules.errors import refused
 from prose_lang.modules.module import Module, engine_for, library, named, part
 from prose_lang.runtime.effects import Effect, Service
@@ -76,7 +76,7 @@ def pipeline(steps: Iterable[Any], *, name: str | None = None, engine: Engine | 
     return Pipeline(steps, name=name, engine=engine)
 
 
-class Stage(Adapting):
+class Stage:
     """A step in the slot `stages` of the library pattern."""
 
     def __init__(self, number: int, made: Step, engine: Engine) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from prose_lang.engine import Engine
 from prose_lang.modules.attempts import Attempt, ModuleRun, failure_of
-from prose_lang.modules.calling import SAMPLE, Adapting, Task, optional, perform, taken, with_inputs
+from prose_lang.modules.calling import SAMPLE, Task, optional, perform, taken, with_inputs
 from prose_lang.modules.errors import IdenticalSamplesWarning, refused
 from prose_lang.modules.module import Module, engine_for, library, named, part
 from prose_lang.modules.scores import finite, names_read, scorer_for
@@ -85,7 +85,7 @@ def best_of_n(
     return BestOfN(module, n, reward_fn, threshold, fail_count, name=name, engine=engine)
 
 
-class Attempter(Adapting):
+class Attempter:
     """A module in the slot `attempter` of a library pattern. `field` is its input for feedback, where it has one."""
 
     def __init__(self, inner: Service, field: str, unseen: tuple[str, ...] = ()) -> None:

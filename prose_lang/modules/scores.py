@@ -15,7 +15,7 @@ from typing import Any
 
 from prose_lang.diagnostics import CheckError, ServiceError
 from prose_lang.engine import Engine
-from prose_lang.modules.calling import Adapting, perform
+from prose_lang.modules.calling import perform
 from prose_lang.modules.module import part
 from prose_lang.runtime.effects import Effect, Service
 from prose_lang.semantics.signature import Parameter, Signature
@@ -50,7 +50,7 @@ def as_score(found: Any) -> Score | None:
     return None
 
 
-class Scorer(Adapting):
+class Scorer:
     """A reward function in the slot `scorer` of a library pattern.
 
     >>> Scorer(lambda prediction, inputs: 1, Engine()).names

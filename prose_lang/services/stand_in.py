@@ -23,9 +23,3 @@ class StandIn:
 
     def invoke(self, effect: Effect) -> Awaitable[Any]:
         return self.service.invoke(effect)
-
-    def skip(self, effect: Effect) -> None:
-        """Leave out what answered a call that is read back from a record."""
-        skip = getattr(self.service, "skip", None)
-        if skip is not None:
-            skip(effect)
