@@ -26,6 +26,7 @@ import json
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from prose_lang.diagnostics import RunError, ServiceError
@@ -150,6 +151,11 @@ class Journal:
             except RunError as error:
                 self._add_before(effect, draft)
                 self._failed(effect, draft, error)
+                if error.code == "P411":
+                    # Calls that were begun at the same moment are asked too: what a person has to answer is told at
+                    # once. That one of them ends the run meanwhile is no other outcome of this one.
+                    with suppress(asyncio.CancelledError):
+                        await asyncio.sleep(0)
                 raise
             except asyncio.CancelledError:
                 self._add_before(effect, draft)
