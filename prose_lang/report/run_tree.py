@@ -132,10 +132,10 @@ def _settle(entries: Sequence[Entry], inner: dict[str, Node]) -> None:
     """Note at the nodes what was settled there."""
     for entry in entries:
         address = entry.key.removeprefix(f"{entry.kind}:")
-        if entry.kind == "join":
+        if entry.kind in ("join", "failure"):  # who had succeeded, and who had failed (`runtime/ledger.py`)
             node = inner.get(settled_at(address))
             if node is not None:
-                node.settled = tuple(_data(entry) or ())
+                node.settled = tuple(sorted(number for part in _data(entry) or () for number in part))
         elif entry.kind == "timeout":
             place, _, attempt = address.rpartition("@")
             number = int(attempt) if attempt.isdigit() else 1
