@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
@@ -25,6 +26,7 @@ from prose_lang.runtime.conversations import Memory
 from prose_lang.runtime.conversations import Store as Conversations
 from prose_lang.runtime.effects import Usage
 from prose_lang.values import Value
+from prose_lang.version import VERSION
 
 if TYPE_CHECKING:
     import os
@@ -69,7 +71,8 @@ class Records:
 class Continued:
     """How a run is gone on with: its `record`, the right to do so, and what is done where something has changed.
 
-    `frozen` reads back only; `accept` makes anew what was asked differently; `again` makes failed calls again.
+    `frozen` reads back only; `accept` makes anew what was asked differently; `again` makes failed calls again; with
+    `changed` something has. `answers` are put into the record first, by the names that `answering.py` tells of.
     """
 
     record: RunRecord
@@ -78,6 +81,7 @@ class Continued:
     accept: bool = False
     again: bool = False
     changed: bool = False
+    answers: Mapping[str, Any] = MappingProxyType({})
 
 
 class About(NamedTuple):
@@ -92,7 +96,7 @@ class About(NamedTuple):
 
 def about(
     pattern: Pattern,
-    documents: Sequence[Any],
+    documents: Iterable[Any],
     names: Mapping[str, Any],
     inputs: Mapping[str, Value],
     options: dict[str, Any],
@@ -106,7 +110,7 @@ def about(
     entry = "" if pattern.entry is pattern.document.main else pattern.entry.name
     source = {"name": pattern.document.source.name, "path": None if path is None else str(path), "entry": entry}
     data = names_data(names, inputs, redactor, known=engine.services)
-    return About(source, data, options, texts, program_digest(texts, entry))
+    return About(source, data, redactor.value(options), texts, program_digest(texts, entry))
 
 
 class Recording:
@@ -159,6 +163,7 @@ class Recording:
         made.journal = Journal(
             run, pen, redactor, lost, reader=reader_or_none, stop=records.stop,
             accept=continued is not None and continued.accept, again=continued is not None and continued.again,
+            changed=continued is not None and continued.changed,
         )  # fmt: skip
         if continued is not None:
             made.continued = True
@@ -168,9 +173,10 @@ class Recording:
 
     def memory(self, conversations: Conversations) -> Memory:
         """The conversations of a run whose beginnings are on record."""
-        return Memory(
-            conversations if self.journal is None else KeptConversations(conversations, self.journal, self.run)
-        )
+        journal = self.journal
+        if journal is None:
+            return Memory(conversations)
+        return Memory(KeptConversations(conversations, journal, self.run, frozen=journal.frozen))
 
     async def finish(self, outcome: Outcome) -> None:
         """Write how it ended, wait until all is durable, and give the run free."""
@@ -194,12 +200,10 @@ class Recording:
 
 def _open(records: Records, made: Recording, pattern: Pattern, what: About, continued: Continued | None) -> Store:
     """Put a run on record, or take it up again."""
-    from prose_lang import __version__
-
     store = records.store
     record = RunRecord(
         made.run, pattern.name, json.dumps(what.source), json.dumps(what.names), json.dumps(what.options), what.program,
-        __version__, started=time.time(),
+        VERSION, started=time.time(),
     )  # fmt: skip
     if continued is None:
         made.hold = store.hold(made.run)

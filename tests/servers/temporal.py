@@ -15,7 +15,7 @@ from servers import Guarded, free_ports, missing, program, temporary_folder
 
 
 class TemporalServer:
-    """A development server. `address` is HOST:PORT and stays the same over `stop` and `start`, as does what it knows."""
+    """A development server. `address`, HOST:PORT, stays the same over `stop` and `start`, as does what it knows."""
 
     def __init__(self, binary: str) -> None:
         self.folder = temporary_folder("temporal")
