@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -44,24 +45,27 @@ class Records:
         self.stop = stop
         self._store: Store | None = None
         self._writer: Writer | None = None
+        self._lock = threading.RLock()  # runs begin in threads, and one store and one writer serve them all
 
     @property
     def store(self) -> Store:
         """The store. Raises StoreError."""
-        if self._store is None:
-            where = self._where
-            if isinstance(where, str) or hasattr(where, "__fspath__"):
-                self._store = open_store(where, durability=self._durability)  # type: ignore[arg-type]
-            else:
-                self._store = where
-        return self._store
+        with self._lock:
+            if self._store is None:
+                where = self._where
+                if isinstance(where, str) or hasattr(where, "__fspath__"):
+                    self._store = open_store(where, durability=self._durability)  # type: ignore[arg-type]
+                else:
+                    self._store = where
+            return self._store
 
     @property
     def writer(self) -> Writer:
         """What writes to it."""
-        if self._writer is None:
-            self._writer = Writer(self.store)
-        return self._writer
+        with self._lock:
+            if self._writer is None:
+                self._writer = Writer(self.store)
+            return self._writer
 
 
 @attrs.frozen

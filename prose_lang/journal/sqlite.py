@@ -99,8 +99,7 @@ class SqliteStore:
     # --- opening -----------------------------------------------------------------------------------------------------
 
     def _make_folder(self) -> None:
-        if not self.folder.is_dir():
-            self.folder.mkdir(parents=True, mode=0o700)
+        self.folder.mkdir(parents=True, mode=0o700, exist_ok=True)  # another process may be making it as well
         ignored = self.folder / ".gitignore"
         if not self.path.exists() and not ignored.exists():
             ignored.write_text("# Records of runs belong to this machine.\n*\n", encoding="utf-8")
@@ -116,7 +115,7 @@ class SqliteStore:
                     "P501", f"the run records in `{self.address}` were made by a newer version of this program",
                     hint=f"their format is {version}, and this program reads up to {schema.VERSION}",
                 )  # fmt: skip
-            made.execute("PRAGMA journal_mode = WAL")
+            _use_log(made)
             made.execute(f"PRAGMA synchronous = {'FULL' if self.full else 'NORMAL'}")
             made.execute("PRAGMA foreign_keys = ON")
             made.execute("PRAGMA trusted_schema = OFF")
@@ -485,6 +484,20 @@ class SqliteStore:
             with suppress(OSError):
                 size += os.stat(f"{self.path}{suffix}").st_size
         return size
+
+
+def _use_log(database: sqlite3.Connection) -> None:
+    """Write ahead into a log. Of two processes that open a new file at once SQLite tells one that it is locked, without
+    waiting for the other."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            database.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+        time.sleep(0.005)
 
 
 def _bring_up_to_date(database: sqlite3.Connection) -> None:
