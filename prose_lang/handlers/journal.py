@@ -269,7 +269,7 @@ class Journal:
             if found.state == "value":
                 return Known(result)
             error = _placed(error_of(result, effect.service.name), effect)
-            error.attempts, error.answer = effect.attempt, result.get("answer")
+            error.attempts, error.answer = result.get("attempts", 1), result.get("answer")
             raise error
         effect.made = found.attempts
         draft.before = usage
@@ -349,6 +349,8 @@ class Journal:
     def _failed(self, effect: Effect, draft: Draft, error: RunError) -> None:
         if error.catchable:
             data = error_data(error)
+            if error.attempts != 1:
+                data["attempts"] = error.attempts  # as the program saw it: those before a resumption are not among them
             if error.answer is not None:
                 data["answer"] = error.answer
             self._end(effect, draft, "error", data)
