@@ -8,18 +8,18 @@ from typing import Any
 
 import attrs
 
-#: The seed of a program is written into it, so that two of a kind differ.
+#: Names of services, and values.
 Values = Mapping[str, Any]
 
 
 @attrs.frozen
 class Kind:
-    """A kind of program. `text` gives its text for a seed: a body, a whole file, or `stdlib:NAME`.
+    """A kind of program. `text` gives its text for a seed, which stands in it: a body, a whole file, or `stdlib:NAME`.
 
-    `given` are names of services and values. `functions` names slots that are bound to functions, which have to be given
-    again. `steady`: time decides nothing, so that value, calls and decisions are those of any other run. `one`: each call
-    begins after all before it have ended. `file`: it stands in a folder of its own. `fits` says of a value that time has
-    a part in whether it may be.
+    `given` is what it is given. `functions` names slots that are bound to functions, which have to be given again.
+    `steady`: time decides nothing, so that calls and decisions are those of any other run. `one`: each call begins after
+    all before it have ended. `file`: it stands in a folder of its own. `fits` says of a value that time has a part in
+    whether it may be; any other value has to be the same.
     """
 
     name: str
@@ -485,8 +485,8 @@ KINDS: tuple[tuple[int, Kind], ...] = (
     (2, Kind("until", _until, one=True)),
     (1, Kind("timed", lambda seed: TIMED.replace("SEED", str(seed)), steady=False)),
     (1, Kind("large", _large, one=True)),
-    (1, Kind("tail", _tail)),
-    (3, Kind("random", _random)),
+    (2, Kind("tail", _tail)),
+    (2, Kind("random", _random)),
 )  # fmt: skip
 BY_NAME = {kind.name: kind for _, kind in KINDS}
 

@@ -1,7 +1,7 @@
-"""Services of the runs that are killed: what they give depends on what they are asked alone, how long they take on chance.
+"""Services of the runs that are killed: what they give depends on what they are asked alone, how long it takes on chance.
 
-Each writes a line when it is asked and one when it has answered, into one file, each in one write with O_APPEND: what is
-in the file has happened, however the process ended. A line tells the call by its idempotency key.
+Each writes a line when it is asked and one when it has answered, into one file, each in one write with O_APPEND: what
+is in the file has happened, however the process ended. A line tells the call by its idempotency key.
 """
 
 from __future__ import annotations
@@ -31,10 +31,14 @@ class Line(NamedTuple):
     time: float
 
     @property
-    def call(self) -> tuple[str, str]:
-        """The run, and the key of its entry."""
-        run, _, rest = self.key.partition(":")
-        return run, rest
+    def run(self) -> str:
+        """The run that it is of."""
+        return self.key.partition(":")[0]
+
+    @property
+    def entry(self) -> str:
+        """The key of its entry in the record of that run."""
+        return self.key.partition(":")[2]
 
 
 class Lines:
@@ -150,7 +154,7 @@ def services(lines: Lines, slowest: float = 0.003) -> dict[str, Watched]:
         return "never"
 
     async def linger(**inputs: Any) -> str:
-        await asyncio.sleep(1.0)
+        await asyncio.sleep(1.5)
         return "at last"
 
     async def large(**inputs: Any) -> str:
@@ -165,9 +169,7 @@ def services(lines: Lines, slowest: float = 0.003) -> dict[str, Watched]:
         time.sleep(random.random() * slowest)
         return {"score": min(1.0, result.count("+") / 5), "suggestions": f"longer than {len(result)}"}
 
-    async def judge(
-        condition: str = "", criteria: str = "", values: Any = None, options: Any = None
-    ) -> dict[str, Any]:
+    async def judge(condition: str = "", criteria: str = "", values: Any = None, options: Any = None) -> dict[str, Any]:
         await pause()
         found = int(digest([condition, criteria, values, options]), 16)
         if options:
