@@ -85,13 +85,13 @@ class Group:
         left = max(1, sum(life.wanted["lines"] // 2 - len(life.final) for life in self.lives if life.outcome is None))
         if any(life.task.kind.name == "tail" for life in self.lives):
             return ["after", SOON + 0.4 + rng.random() * 0.4]
-        part = rng.choice([0.1, 0.3] if self.lives[0].kills < 2 else [0.1, 0.3, 1.0, 1.6])
+        part = rng.choice([0.1, 0.3] if self.lives[0].kills < 2 else [0.1, 0.3, 1.0, 2.1])
         kind = rng.choice(["lines", "steps", "after"])
         if kind == "lines":
             return [kind, rng.randint(1, 1 + int(left * part))]
         if kind == "steps":
-            return [kind, rng.randint(1, 300 + 60 * int(left * part))]
-        return [kind, 0.003 + rng.random() * (0.03 + left * part * 0.003)]
+            return [kind, rng.randint(1, 300 + int(150 * left * part))]
+        return [kind, 0.003 + rng.random() * (0.05 + left * part * 0.005)]
 
 
 def groups(folder: Path, seed: str) -> list[Group]:
