@@ -80,10 +80,11 @@ def pattern_of(task: Task, engine: prose.Engine, folder: Path) -> Any:
         return engine.loads(task.text, task.tag)
     path = folder / task.tag / "program.prose.md"
     if not path.exists():
-        path.parent.mkdir(parents=True)
-        head = "---\nname: program\nkind: pattern\n---\n### Delegation\n"
-        path.write_text(f"{head}```prose\n{task.text}```\n")
+        path.parent.mkdir(parents=True, exist_ok=True)
         (path.parent / "pyproject.toml").touch()  # the root of a project: conversations are kept here
+        made = path.with_suffix(".tmp")
+        made.write_text(f"---\nname: program\nkind: pattern\n---\n### Delegation\n```prose\n{task.text}```\n")
+        os.replace(made, path)  # who is killed here leaves a whole file or none
     return engine.load(path)
 
 
