@@ -159,7 +159,7 @@ class SqliteStore:
             ) from None  # fmt: skip
         if primary == sqlite3.SQLITE_NOTADB:
             reason = f"`{FILE}` is no database"
-        elif primary == sqlite3.SQLITE_CORRUPT:
+        elif primary == sqlite3.SQLITE_CORRUPT or "decode" in str(error):  # that message shows what it cannot read
             reason = f"`{FILE}` is damaged"
         else:
             reason = str(error)

@@ -315,33 +315,40 @@ def test_a_store_that_cannot_be_opened(store: Path, fault: Callable[[Path], str]
 # --- between two sessions ---------------------------------------------------------------------------------------------
 
 
-def test_a_flipped_bit_is_told_or_does_not_matter(store: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("log", [False, True], ids=["file", "log"])
+def test_a_flipped_bit_is_told_or_does_not_matter(store: Path, tmp_path: Path, log: bool) -> None:
     """Whichever bit it is: what a run goes on from is what was recorded, or it does not go on. It never comes to
-    something else, nor to an error of Python."""
+    something else, nor to an error of Python.
+
+    What is still in SQLite's log counts up to the first damaged page of it, and what came later is made again.
+    """
     finished = finished_run(store)
     broken = broken_off_run(store)
-    with closing(sqlite3.connect(store / FILE)) as database:
-        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    whole = (store / FILE).read_bytes()
+    if not log:
+        with closing(sqlite3.connect(store / FILE)) as database:
+            database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    name = f"{FILE}-wal" if log else FILE
+    whole = (store / name).read_bytes()
     rng = random.Random(4)
     told = 0
-    for number in range(100):
+    for number in range(60):
         place = tmp_path / f"flipped-{number}"
         shutil.copytree(store, place)
         damaged = bytearray(whole)
         at = rng.randrange(len(whole))
         damaged[at] ^= 1 << rng.randrange(8)
-        (place / FILE).write_bytes(damaged)
+        (place / name).write_bytes(damaged)
         for identity, how in ((finished, {"replay": True}), (broken, {"replay": False})):
             outcome, made = gone_on(place, identity, **how)
             if outcome.error is None:
                 assert (outcome.status, outcome.value) == ("ok", VALUE), at
-                assert set(made) <= {4, 5, 6}, at
+                assert made == [] if how["replay"] else (log or set(made) <= {4, 5, 6}), at
             else:
                 told += 1
                 assert outcome.error.code in ("P501", "P502", "P409"), (at, outcome.error)
+                assert outcome.error.message.isprintable()
         shutil.rmtree(place)
-    assert told >= 10
+    assert told >= 5
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.9, 0.999])
