@@ -1,5 +1,5 @@
-"""An event loop on which what is ready at the same time happens in a random order: whatever a program makes of the order
-in which asyncio happens to do things shows as a difference."""
+"""An event loop on which what is ready at the same time happens in a random order: whatever depends on the order in
+which asyncio happens to do things shows as a difference."""
 
 from __future__ import annotations
 

@@ -17,9 +17,9 @@ class Kind:
     """A kind of program. `text` gives its text for a seed, which stands in it: a body, a whole file, or `stdlib:NAME`.
 
     `given` is what it is given. `functions` names slots that are bound to functions, which have to be given again.
-    `steady`: time decides nothing, so that calls and decisions are those of any other run. `one`: each call begins after
-    all before it have ended. `file`: it stands in a folder of its own. `fits` says of a value that time has a part in
-    whether it may be; any other value has to be the same.
+    `steady`: time decides nothing, so that calls and decisions are those of any other run. `one`: each call begins
+    after all before it have ended. `file`: it stands in a folder of its own. `fits` says of a value that time has a
+    part in whether it may be; any other value has to be the same.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Services of the runs that are killed: what they give depends on what they are asked alone, how long it takes on chance.
+"""Services of the runs that are killed: what they give depends on what they are asked, how long it takes on chance.
 
 Each writes a line when it is asked and one when it has answered, into one file, each in one write with O_APPEND: what
 is in the file has happened, however the process ended. A line tells the call by its idempotency key.

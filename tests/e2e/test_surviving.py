@@ -4,8 +4,8 @@ have come to, and nothing that had finished is done again. Then all are replayed
     pytest tests/e2e/test_surviving.py                      the same moments as far as the machine's pace allows
     PROSE_KILL_SEED=7 pytest tests/e2e/test_surviving.py    other ones; `random` for new ones each time
 
-What has happened is told by a file that services write to (`surviving_services.py`), what is known by the store. That is
-looked at between two sessions, in a copy, so that it is the next session that finds what a killed process left behind.
+What has happened is told by a file that services write to (`surviving_services.py`), what is known by the store. That
+is looked at between two sessions, in a copy: so it is the next session that finds what a killed process left behind.
 """
 
 from __future__ import annotations
@@ -201,7 +201,7 @@ def check_session(group: Group, ended: float, entries: dict[str, dict[str, Entry
 
 
 def check_order(lines: list[Line], now: dict[str, Entry]) -> None:
-    """Where each call begins after all before it have ended, those are on record before it begins, however fast it is."""
+    """Where each call begins after all before it have ended, those are on record by then, however fast it goes."""
     last = {line.key: number for number, line in enumerate(lines) if line.what == "start"}
     latest = max(last.values(), default=0)
     for number, line in enumerate(lines):
@@ -209,8 +209,9 @@ def check_order(lines: list[Line], now: dict[str, Entry]) -> None:
             assert line.entry in now, f"{line} was not on record when the next call began"
 
 
-def check_end(life: Life, lines: list[Line]) -> None:
-    """What a run came to, and what it has paid for it."""
+def check_end(life: Life, lines: list[Line]) -> int:
+    """What a run came to, and what it has paid for it; gives how many calls were made again after a kill, under the key
+    that they had before."""
     wanted, outcome, kind = life.wanted, life.outcome, life.task.kind
     assert outcome is not None
     assert outcome["unrecorded"] is None
@@ -229,6 +230,7 @@ def check_end(life: Life, lines: list[Line]) -> None:
     for key, count in starts.items():
         most = wanted["attempts"].get(key, 1) * (life.kills + 1)  # a call that was cut off has all its retries again
         assert count <= most, f"{key} was begun {count} times, {life.kills} times was it killed"
+    return sum(count > wanted["attempts"].get(key, 1) for key, count in starts.items())
 
 
 def check_replay(life: Life, folder: Path, seed: int) -> None:
@@ -285,17 +287,20 @@ def test_sixty_runs_survive_being_killed(tmp_path: Path, sessions: Sessions) -> 
         for life in group.lives:
             life.outcome = found.pop(life.task.tag)
         assert not found
+    again = 0
     for number, group in enumerate(every):
         lines = read_lines(group.folder)
         for life in group.lives:
-            check_end(life, [line for line in lines if line.run == life.run])
+            again += check_end(life, [line for line in lines if line.run == life.run])
             check_replay(life, group.folder, number)
     kills = [life.kills for group in every for life in group.lives]
     seen = sum(group.seen for group in every)
-    print(f"{sum(killed.values())} processes killed {dict(killed)}, each run {min(kills)} to {max(kills)} times, "
-          f"{sum(kills)} in all; {seen} answers looked for by time; {time.monotonic() - began:.1f} s")  # fmt: skip
+    print(f"{sum(killed.values())} processes killed {dict(killed)}, each run {min(kills)} to {max(kills)} times")
+    print(f"{sum(kills)} in all; {again} calls made again; {seen} answers looked for by time")
+    print(f"{time.monotonic() - began:.1f} s")
     assert len(kills) == 60
     assert sum(kills) >= 180
     assert sum(count >= 2 for count in kills) >= 50
     assert min(killed[way] for way in ("lines", "steps", "after")) >= 15, killed
+    assert again >= 60
     assert seen >= 30

@@ -1,8 +1,8 @@
 """Random programs survive being cut off after any change that was written of them, and come out of their records again,
 in whatever order things happen (L35).
 
-What is durable of a run is always a beginning of its changes. So a run that was killed is one whose store was given some
-of the changes of a whole run, and no more.
+What is durable of a run is always a beginning of its changes. So a run that was killed is one whose store was given
+some of the changes of a whole run, and no more.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def told(outcome: Outcome) -> dict[str, Any]:
 
 @pytest.mark.parametrize("seed", seeds(30))
 def test_a_replay_is_the_run_again_without_a_call(seed: int, tmp_path: Path) -> None:
-    """With races: who won them is on record. Of those who lost nothing is left in the replay, but what they had done."""
+    """With races: who won them is on record, and of those who lost nothing is done again."""
     services = Services(seed)
     store = SqliteStore(tmp_path)
     first = begun(write_program(5000 + seed, 25, races=seed % 3 > 0), store, services)
