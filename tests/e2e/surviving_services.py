@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import prose_lang as prose
 from prose_lang.runtime.effects import Effect
 from prose_lang.services import FunctionService
 
@@ -138,7 +139,12 @@ def services(lines: Lines, slowest: float = 0.003) -> dict[str, Watched]:
         return int(digest(inputs), 16) % 1000
 
     def tally(**inputs: Any) -> int:
+        """A service that must not do its work twice, and knows by the key that it has done it."""
+        call = prose.current_call()
+        assert call is not None
         time.sleep(random.random() * slowest)
+        if not lines.times(call.idempotency_key):
+            lines.remember(call.idempotency_key)
         return int(digest(inputs), 16) % 100
 
     async def say(**inputs: Any) -> str:
