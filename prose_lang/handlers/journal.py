@@ -279,8 +279,8 @@ class Journal:
         position = _encode([*decision.place.order, *decision.plan.site.order(decision.indices)])
         self.pen.put(
             Decided(
-                self.run, decision.address, position, decision.plan.text, decision.layer, _encode(decision.outcome),
-                self._shown(decision.values), clean.text(decision.reason), judge,
+                self.run, decision.address, position, clean.text(decision.plan.text), decision.layer,
+                clean.text(_encode(decision.outcome)), self._shown(decision.values), clean.text(decision.reason), judge,
             )
         )  # fmt: skip
 
@@ -398,7 +398,8 @@ class Journal:
         request["inputs"] = {name: request["inputs"][name] for name in sorted(request["inputs"])}
         request |= {name: told[name] for name in ("retry", "backoff", "timeout") if name in told}
         text, _ = self._written(request)
-        digest = hashlib.blake2b(f"{service.name}\0{text}".encode(), digest_size=16).hexdigest()
+        name = self.redactor().text(service.name)  # a command line may hold a secret
+        digest = hashlib.blake2b(f"{name}\0{text}".encode(), digest_size=16).hexdigest()
         place = effect.place
         key = effect.address
         if effect.kind == "ask":
@@ -410,7 +411,7 @@ class Journal:
         if within is None:
             within = self._within[place.within] = _encode(list(place.within))
         position = _encode([*place.order, *effect.site.order(effect.indices)])
-        draft = Draft(Entry(key, effect.kind, service.name, digest, text, position=position, within=within))
+        draft = Draft(Entry(key, effect.kind, name, digest, text, position=position, within=within))
         draft.anew = place.leaving
         return draft
 
