@@ -122,7 +122,7 @@ def about(
     entry = "" if pattern.entry is pattern.document.main else pattern.entry.name
     source = {"name": pattern.document.source.name, "path": None if path is None else str(path), "entry": entry}
     data = names_data(names, inputs, redactor, known=engine.services)
-    return About(source, data, options, texts, program_digest(texts, entry))
+    return About(source, data, redactor.value(options), texts, program_digest(texts, entry))
 
 
 class Recording:

@@ -3,7 +3,8 @@
 A writer has a thread of its own, so that a slow disk never keeps an event loop from turning. Changes are written in the
 order in which they were put, those of all runs in one queue: what is durable is always a beginning of what happened.
 `flushed` waits until everything put before it is durable. An error of the store is told to all who wait for what it
-concerns, and stays known as the `failure` of the run's pen.
+concerns, and stays known as the `failure` of the run's pen: nothing that the run puts after it is written, so that a
+record may break off and never has a hole.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ _MOST = 5_000
 
 
 class _Batch(NamedTuple):
+    pen: Pen
     changes: Sequence[Change]
     loop: asyncio.AbstractEventLoop
     done: asyncio.Future[None]
@@ -67,21 +69,30 @@ class Writer:
             self._write(batches)
 
     def _write(self, batches: list[_Batch]) -> None:
+        going = [batch for batch in batches if batch.pen.failure is None]
+        failure = self._attempt(going)
+        if failure is None:
+            for batch in batches:
+                _tell(batch, batch.pen.failure)
+            return
+        for batch in batches:  # one run's trouble must not be told to another
+            _tell(batch, batch.pen.failure or (failure if len(batches) == 1 else self._attempt([batch])))
+
+    def _attempt(self, batches: list[_Batch]) -> StoreError | None:
+        if not batches:
+            return None
         try:
             self.store.write([change for batch in batches for change in batch.changes])
+        except StoreError as error:
+            return error
         except BaseException as error:
-            if len(batches) > 1:  # one run's trouble must not be told to another
-                for batch in batches:
-                    self._write([batch])
-                return
-            failure = error if isinstance(error, StoreError) else StoreError("P501", f"the store failed: {error!r}")
-            _tell(batches[0], failure)
-            return
-        for batch in batches:
-            _tell(batch, None)
+            return StoreError("P501", f"the store failed: {error!r}")
+        return None
 
 
 def _tell(batch: _Batch, failure: StoreError | None) -> None:
+    batch.pen.failure = failure  # known before the next batch of the run is looked at
+
     def settle() -> None:
         if batch.done.done():
             return
@@ -125,16 +136,12 @@ class Pen:
         expect_outside = getattr(self._loop, "expect_outside", None)
         if expect_outside is not None:
             expect_outside(self._last)
-        self._last.add_done_callback(self._settled)
-        self.writer.submit(_Batch(changes, self._loop, self._last))
-
-    def _settled(self, done: asyncio.Future[None]) -> None:
-        error = None if done.cancelled() else done.exception()
-        if isinstance(error, StoreError) and self.failure is None:
-            self.failure = error
+        self.writer.submit(_Batch(self, changes, self._loop, self._last))
 
     async def flushed(self) -> None:
         """Wait until everything that was put is durable. Raises StoreError."""
         done = self._next or self._last
         if done is not None:
             await asyncio.shield(done)  # others wait for the same
+        if self.failure is not None:  # of something that was put before
+            raise self.failure
