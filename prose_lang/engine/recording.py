@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
@@ -47,24 +48,37 @@ class Records:
         self.stop = stop
         self._store: Store | None = None
         self._writer: Writer | None = None
+        self._lock = threading.RLock()  # runs begin in threads, and one store and one writer serve them all
 
     @property
     def store(self) -> Store:
         """The store. Raises StoreError."""
-        if self._store is None:
-            where = self._where
-            if isinstance(where, str) or hasattr(where, "__fspath__"):
-                self._store = open_store(where, durability=self._durability)  # type: ignore[arg-type]
-            else:
-                self._store = where
-        return self._store
+        with self._lock:
+            if self._store is None:
+                self._store = self._opened()
+            return self._store
+
+    def _opened(self) -> Store:
+        where = self._where
+        if isinstance(where, str) or hasattr(where, "__fspath__"):
+            return open_store(where, durability=self._durability)  # type: ignore[arg-type]
+        return where
+
+    def anew(self, failed: Store) -> Store:
+        """What stands now where the store that failed was opened: it may have been taken away meanwhile, and an engine
+        lives longer than its runs. Those under way stay with the one that they began with. Raises StoreError."""
+        with self._lock:
+            if self._store is failed:
+                self._store, self._writer = self._opened(), None
+            return self.store
 
     @property
     def writer(self) -> Writer:
         """What writes to it."""
-        if self._writer is None:
-            self._writer = Writer(self.store)
-        return self._writer
+        with self._lock:
+            if self._writer is None:
+                self._writer = Writer(self.store)
+            return self._writer
 
 
 @attrs.frozen
@@ -206,8 +220,18 @@ def _open(records: Records, made: Recording, pattern: Pattern, what: About, cont
         VERSION, started=time.time(),
     )  # fmt: skip
     if continued is None:
-        made.hold = store.hold(made.run)
-        store.create(record, what.sources)
+        try:
+            made.hold = store.hold(made.run)
+            store.create(record, what.sources)
+        except StoreError as error:
+            if error.code != "P501":
+                raise
+            if made.hold is not None:
+                made.hold.release()
+                made.hold = None
+            store = records.anew(store)
+            made.hold = store.hold(made.run)
+            store.create(record, what.sources)
     elif continued.changed:
         store.reopen(made.run, record._replace(started=continued.record.started), what.sources)
     else:

@@ -233,7 +233,13 @@ class Journal:
                 reserved=None if reserved is None else _encode([reserved.tokens, reserved.cost]),
                 result=_under_way(effect.attempt, draft.apart),
             )
-            await self._durably(Begun(self.run, entry, draft.anew and not draft.begun), effect)
+            try:
+                await self._durably(Begun(self.run, entry, draft.anew and not draft.begun), effect)
+            except asyncio.CancelledError:  # it never reached the service
+                effect.made -= 1
+                if self.pen is not None:
+                    self.pen.put(Begun(self.run, entry._replace(attempts=effect.made, reserved=None)))
+                raise
             draft.begun = True
             try:
                 return await inner(effect)

@@ -3,8 +3,8 @@
 A writer has a thread of its own, so that a slow disk never keeps an event loop from turning. Changes are written in the
 order in which they were put, those of all runs in one queue: what is durable is always a beginning of what happened.
 `flushed` waits until everything put before it is durable. An error of the store is told to all who wait for what it
-concerns, and stays known as the `failure` of the run's pen: whoever waits later is told it too, for what comes after a
-gap is no record.
+concerns, and stays known as the `failure` of the run's pen: nothing that the run puts after it is written, so that a
+record may break off and never has a hole.
 
 What waits to be written is bounded. Calls wait for it anyway; a program that makes none, and only decides, is held up
 where it is faster than the disk.
@@ -102,7 +102,7 @@ class Writer:
                 batch.pen.tell(batch, failure)
             return
         for place, batch in enumerate(batches):  # one run's trouble must not be told to another
-            failure = self._attempt([batch])
+            failure = batch.pen.broken or self._attempt([batch])
             if failure is not None and _of_the_store(failure):
                 for left in batches[place:]:
                     left.pen.tell(left, failure)
