@@ -23,20 +23,17 @@ from typing import Any
 
 from prose_lang.cassettes import Part, Take
 from prose_lang.cassettes.nearest import difference
-from prose_lang.diagnostics import ProseError, RunError, ServiceError, WaitingError
+from prose_lang.diagnostics import ProseError, RunError, ServiceError
 from prose_lang.diagnostics.redact import Redactor
 from prose_lang.runtime.activation import Perform
 from prose_lang.runtime.effects import Effect, Service, Usage
 from prose_lang.services.models.completion import Reply
 from prose_lang.services.models.request import Request
-from prose_lang.values import NotAValue, ServiceRef, handout, intake
+from prose_lang.services.plain import asked, error_of, plain_error, plain_reply, plain_value, reply_of
+from prose_lang.values import NotAValue, intake
 
 #: Errors that say something about this machine or this run, and nothing about the service: they are no answers.
 _NO_ANSWERS = frozenset({"P405", "P409", "P410"})
-#: What is kept of an error besides its code and message.
-_FLAGS = ("transient", "permanent", "uncharged", "retry_after")
-#: Modifiers that are told to the service; the others are about how it is called (L32).
-_TOLD = ("prompt", "model", "context")
 #: Seconds that a replayed call which was cut off is silent beyond those that it was recorded with.
 _PATIENCE = 2.0
 
@@ -86,7 +83,7 @@ class _Taped:
 
     def invoke(self, effect: Effect) -> Awaitable[Any]:
         if getattr(self.service, "metered", False):
-            effect.completion = _TapedCompletion(self, effect)
+            effect.completion = _TapedCompletion(self, effect, effect.completion)
             return self.service.invoke(effect)
         request = asked(effect)
         if self.part.replays:
@@ -122,10 +119,10 @@ class _Taped:
             raise
         except RunError as error:
             if error.code not in _NO_ANSWERS:
-                keep({"error": _error(error), **_usage(effect)})
+                keep({"error": plain_error(error), **_usage(effect)})
             raise
         except Exception as error:
-            keep({"error": {"type": type(error).__name__, "message": _said(error)}, **_usage(effect)})
+            keep({"error": plain_error(error), **_usage(effect)})
             raise
         found, answer = written(found, effect)
         keep(answer)
@@ -152,7 +149,7 @@ class _Taped:
         if isinstance(usage, dict):
             effect.usage = Usage(0, usage.get("tokens_in", 0), usage.get("tokens_out", 0), usage.get("cost"))
         if "error" in answer:
-            raise _raised(answer["error"], self.name)
+            raise error_of(answer["error"], self.name)
         try:
             return read(answer, effect)
         except (KeyError, TypeError):
@@ -180,11 +177,15 @@ class _Taped:
 
 
 class _TapedCompletion:
-    """Answers the requests of one attempt of a model. A replay tells the text to whoever listens in one piece."""
+    """Answers the requests of one attempt of a model. A replay tells the text to whoever listens in one piece.
 
-    def __init__(self, taped: _Taped, effect: Effect) -> None:
+    `below` is what asks if it is not the service's own completion.
+    """
+
+    def __init__(self, taped: _Taped, effect: Effect, below: Any) -> None:
         self.taped = taped
         self.effect = effect
+        self.below = below
 
     async def complete(self, request: Request, seconds: float) -> Reply:
         """See `Completion`."""
@@ -205,7 +206,7 @@ class _TapedCompletion:
         service: Any = taped.service
 
         async def ask() -> Reply:
-            inner = service.models.completion_of(request.model)
+            inner = self.below or service.models.completion_of(request.model)
             stream = getattr(inner, "stream", None) if tell is not None else None
             asking = inner.complete(request, seconds) if stream is None else stream(request, seconds, tell)
             found: Reply = await asking
@@ -215,18 +216,7 @@ class _TapedCompletion:
         return replied
 
 
-# --- requests and answers as plain data ------------------------------------------------------------------------------
-
-
-def asked(effect: Effect) -> dict[str, Any]:
-    """What a service that is no model is asked: its inputs, and the modifiers that it is told."""
-    request: dict[str, Any] = {"inputs": {name: _plain(value) for name, value in effect.inputs.items()}}
-    told = {name: getattr(effect.modifiers, name) for name in _TOLD}
-    return request | {name: _plain(value) for name, value in told.items() if value is not None}
-
-
-def _plain(value: Any) -> Any:
-    return str(value) if isinstance(value, ServiceRef) else handout(value)
+# --- answers as they are kept -----------------------------------------------------------------------------------------
 
 
 def _as_value(found: Any, effect: Effect) -> tuple[Any, dict[str, Any]]:
@@ -235,7 +225,7 @@ def _as_value(found: Any, effect: Effect) -> tuple[Any, dict[str, Any]]:
     except NotAValue as error:  # the caller will find that too
         message = f"`{effect.service.name}` returned what is not a value: {error}"
         return found, {"error": {"code": "P305", "message": message}, **_usage(effect)}
-    return value, {"value": _plain(value), **_usage(effect)}
+    return value, {"value": plain_value(value), **_usage(effect)}
 
 
 def _value_of(answer: dict[str, Any], effect: Effect) -> Any:
@@ -243,12 +233,11 @@ def _value_of(answer: dict[str, Any], effect: Effect) -> Any:
 
 
 def _as_reply(reply: Any, effect: Effect) -> tuple[Any, dict[str, Any]]:
-    plain = {"text": reply.text, "finish": reply.finish, "tokens_in": reply.tokens_in, "tokens_out": reply.tokens_out}
-    return reply, plain if reply.refusal is None else {**plain, "refusal": reply.refusal}
+    return reply, plain_reply(reply)
 
 
 def _reply_of(answer: dict[str, Any], effect: Effect) -> Reply:
-    return Reply(answer["text"], answer.get("refusal"), answer["finish"], answer["tokens_in"], answer["tokens_out"])
+    return reply_of(answer)
 
 
 def _usage(effect: Effect) -> dict[str, Any]:
@@ -256,33 +245,3 @@ def _usage(effect: Effect) -> dict[str, Any]:
     if usage is None:
         return {}
     return {"usage": {"tokens_in": usage.tokens_in, "tokens_out": usage.tokens_out, "cost": usage.cost}}
-
-
-def _error(error: RunError) -> dict[str, Any]:
-    plain: dict[str, Any] = {
-        "code": error.code, "message": error.message, "name": error.error_name, "hint": error.hint
-    }  # fmt: skip
-    plain |= {flag: getattr(error, flag) for flag in _FLAGS}
-    return {name: value for name, value in plain.items() if value is not None and value is not False}
-
-
-def _raised(plain: dict[str, Any], service: str) -> Exception:
-    """The error that was recorded. Of a foreign one there are its type's name and its message."""
-    if "code" not in plain:
-        made: Exception = type(str(plain.get("type", "Error")), (Exception,), {})(plain.get("message", ""))
-        return made
-    kind = WaitingError if plain["code"] == "P411" else ServiceError
-    fault = kind(
-        plain["code"], plain.get("message", ""), service=service, hint=plain.get("hint"), error_name=plain.get("name")
-    )
-    for flag in _FLAGS:
-        if flag in plain:
-            setattr(fault, flag, plain[flag])
-    return fault
-
-
-def _said(error: Exception) -> str:
-    try:
-        return str(error)
-    except Exception:  # it cannot say what it is
-        return ""

@@ -6,13 +6,14 @@
     budget     outside limits: who waits for money must hold no place that others need to finish and give some back
     limits     outside timeout: waiting for a place is not the service's time
     pace       inside limits: the rate is that of requests as they leave; nothing holds one up that was let go
+    remote     outside timeout: the worker that makes an attempt keeps its time, and waiting for one is not that
     timeout    around the service alone: it is per attempt
     cassette   around dispatch alone: an attempt is what is recorded, so that on replay retries, corrections, limits and
                times have the same to do; inside timeout, for a call that is cut off is recorded as that
     dispatch   innermost: the only one that knows services
 
-`again` and `pace` concern models alone, and services that are none pass them by. `cassette` is there only where a run
-has one, and lets scripted services pass.
+`again` and `pace` concern models alone, and services that are none pass them by. `remote` and `cassette` are there only
+where a run has a transport or a cassette; a replay sends nothing. Scripted services pass both.
 
 A journal goes between trace and retry: a finished call is read back before anything is tried. Nested patterns are no
 calls: they pass retry and timeout only, and their own calls pass all.
@@ -38,6 +39,7 @@ from prose_lang.runtime.effects import Effect
 if TYPE_CHECKING:
     from prose_lang.cassettes import Part
     from prose_lang.diagnostics.redact import Redactor
+    from prose_lang.handlers.remote import Remote
 
 
 class Performers(NamedTuple):
@@ -54,9 +56,10 @@ def compose(
     seed: str = "",
     part: Part | None = None,
     redactor: Callable[[], Redactor] | None = None,
+    remote: Remote | None = None,
 ) -> Performers:
     """The handlers of one run. `seed` is what the jitter of its pauses comes from; `part` that of a cassette, which
-    `redactor` keeps secrets out of: the two come together."""
+    `redactor` keeps secrets out of: the two come together. `remote` is where attempts go instead of being made here."""
     limits = limiter.limits
     innermost: Perform = dispatch
     if part is not None and redactor is not None:
@@ -65,7 +68,10 @@ def compose(
         innermost = recorded(dispatch, part, redactor)
         if part.replays:
             clock = SkippingClock()
-    others = limiter.wrap(timeout(innermost))
+    timed = timeout(innermost)
+    if remote is not None:
+        timed = remote.wrap(timed)
+    others = limiter.wrap(timed)
     budget: Budget | None = None
     if limits.tokens is not None or limits.cost is not None or limits.quotas:
         budget = Budget(limits)
@@ -77,7 +83,7 @@ def compose(
         if not getattr(effect.service, "metered", False):
             return others(effect)
         if models is None:
-            paced = Pacer(clock).wrap(timeout(innermost))
+            paced = Pacer(clock).wrap(timed)
             models = again((budget or Budget(limits)).wrap(limiter.wrap(paced)), clock, seed)
         return models(effect)
 
