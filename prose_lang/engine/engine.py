@@ -67,6 +67,8 @@ from prose_lang.values import ServiceRef, TooLarge, Value, handout
 Runnable: TypeAlias = BoundPattern | ServedContract
 if TYPE_CHECKING:
     from prose_lang.cassettes import Cassette, Part
+    from prose_lang.handlers.remote import Remote
+    from prose_lang.transports import Transport
 
 #: How many bound patterns and adapted functions an engine keeps.
 _KEPT = 256
@@ -80,7 +82,8 @@ class Engine:
     `conditions` maps the text of a condition (or `NAME: text` for one pattern's) to a predicate over the values it
     names (L30.0). `model` is the default model, `PROVIDER/MODEL` or an alias; `models` says more about models, and
     `completion` answers their requests in litellm's place. With `live` off (or `PROSE_NO_LIVE_CALLS` set) no model is
-    ever asked (P410). `cassette` records what services answer, or answers in their place. `observers` are told every
+    ever asked (P410). `transport` carries calls of registered services and models to workers (`prose worker`), instead
+    of doing them here. `cassette` records what services answer, or answers in their place. `observers` are told every
     event, and with `stream` also the text of models while it comes (`TextDelta`). With `trace` off no calls are kept,
     so that a run of any length needs the same memory. A `probe` is told which statements the runs go through and how
     conditions fall (`prose_lang.testing.coverage`). `max_depth` and `max_passes` are the ceilings of P307 and P306.
@@ -100,6 +103,7 @@ class Engine:
         models: ModelSettings | None = None,
         completion: Completion | None = None,
         cassette: Cassette | None = None,
+        transport: Transport | None = None,
         live: bool = True,
         limits: Limits | None = None,
         observers: Iterable[Observer] = (),
@@ -117,7 +121,8 @@ class Engine:
         self._linking = threading.RLock()  # links are made by one thread at a time, and kept
         replayed = cassette is not None and cassette.mode == "replay"
         settings = _with_default(models or ModelSettings(), model)
-        self.models = Models(settings, completion, live=live, replayed=replayed)
+        self.models = Models(settings, completion, live=live, replayed=replayed, elsewhere=transport is not None)
+        self.transport = None if replayed else transport
         self.cassette = cassette.part() if cassette is not None else None
         self._session = ModelService("session", self.models)
         self.loader = Loader()
@@ -277,6 +282,8 @@ class Engine:
         try:
             if part is not None:
                 part.cassette.check()
+            if self.transport is not None:
+                await self.transport.open()
             with self._linking:
                 bound, inputs, asked, linked = self._prepare(pattern, names, services, judge)
         except ProseError as error:
@@ -357,8 +364,13 @@ class Engine:
             on_decision=recorder.decided if told else None,
             on_event=recorder.noted if told else None,
         )
+        remote: Remote | None = None
+        if self.transport is not None:
+            from prose_lang.handlers.remote import Remote
+
+            remote = Remote(self.transport, run_id, self.services)
         run.perform, run.perform_composite = compose(
-            recorder, Limiter(self.limits, clock), clock, run_id, part, self.models.keys.redactor
+            recorder, Limiter(self.limits, clock), clock, run_id, part, self.models.keys.redactor, remote
         )
         return recorder, run
 

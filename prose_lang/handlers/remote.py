@@ -27,12 +27,12 @@ from prose_lang.transports.port import Answer, Task, Transport
 
 
 class Remote:
-    """Where a run's attempts go. `names` are those of the registered services, which a worker knows too."""
+    """Where a run's attempts go. `registered` are the services that a worker knows too, by name."""
 
-    def __init__(self, transport: Transport, run: str, names: Mapping[Service, str]) -> None:
+    def __init__(self, transport: Transport, run: str, registered: Mapping[str, Service]) -> None:
         self.transport = transport
         self.run = run
-        self.names = {id(service): name for service, name in names.items()}
+        self.names = {id(service): name for name, service in registered.items() if not service.composite}
 
     def wrap(self, inner: Perform) -> Perform:
         """A performer that sends what a worker can do, and performs the rest."""

@@ -1,7 +1,7 @@
 """What a worker does with a task: look in the store, do it, keep the answer there, and only then give it.
 
-With that order a task that is delivered twice is paid once, whatever carries it. Whoever keeps an answer first wins: two
-workers that did the same at once give the same answer.
+With that order a task that is delivered twice is paid once, whatever carries it. Whoever keeps an answer first wins:
+two workers that did the same at once give the same answer.
 
 Not here: where tasks come from (`temporal_worker.py`), and which services there are (`cli/worker.py`).
 """
@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from prose_lang.diagnostics import RunError, ServiceError
-from prose_lang.journal.port import Store
+from prose_lang.journal.port import Store, StoreError
 from prose_lang.journal.records import Attempt
 from prose_lang.runtime.effects import Effect, Modifiers, Service
 from prose_lang.services.models.models import Models
@@ -34,17 +34,28 @@ class Performer:
         self.store = store
 
     async def perform(self, task: Task) -> Answer:
-        """The answer to a task, from the store if it is known there. Raises StoreError where that fails."""
+        """The answer to a task, from the store if it is known there.
+
+        A store that cannot be read makes the answer an error before anything is paid; one that cannot be written makes
+        none, for the answer is there.
+        """
         store = self.store
         if store is None:
             return await self._done(task)
-        found = await asyncio.to_thread(store.attempt, task.run, task.key, task.number)
-        if found is None:
-            answer = await self._done(task)
-            if not answer.kept:
-                return answer
-            found = await asyncio.to_thread(store.put_attempt, written(task, answer))
-        return read(found)
+        try:
+            found = await asyncio.to_thread(known, store, task)
+        except StoreError as error:
+            fault = RunError(error.code, f"the worker's store: {error.message}", hint=error.hint)
+            return Answer(error=plain_error(fault), refused=True)
+        if found is not None:
+            return found
+        answer = await self._done(task)
+        if answer.refused:
+            return answer
+        try:
+            return read(await asyncio.to_thread(store.put_attempt, written(task, answer)))
+        except StoreError:
+            return answer
 
     async def _done(self, task: Task) -> Answer:
         began = time.monotonic()
@@ -73,7 +84,7 @@ class Performer:
             return Answer(error=plain_error(error), seconds=_since(began))
         except RunError as fault:
             # What passes by every `catch` says something about this process, or waits for a person.
-            return Answer(error=plain_error(fault), seconds=_since(began), kept=fault.catchable)
+            return Answer(error=plain_error(fault), seconds=_since(began), refused=not fault.catchable)
         except Exception as fault:
             return Answer(error=plain_error(fault), seconds=_since(began))
         return Answer(value, usage=usage, seconds=_since(began))
@@ -94,11 +105,9 @@ class Performer:
         effect = _Delivered(task, service)
         try:
             found = await service.invoke(effect)
-        except (RunError, Exception):
+        except (Exception, KeyboardInterrupt, GeneratorExit, asyncio.CancelledError):
             raise
         except BaseException as error:
-            if isinstance(error, (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError)):
-                raise
             raise ServiceError("P406", f"the function raised {error!r}") from error  # `sys.exit` ends no worker
         try:
             value = plain_value(intake(found))
@@ -131,6 +140,12 @@ def written(task: Task, answer: Answer) -> Attempt:
     state = "value" if answer.error is None else "error"
     usage = None if answer.usage is None else dumps(dict(answer.usage))
     return Attempt(task.run, task.key, task.number, state, dumps(answer.as_json()), usage)
+
+
+def known(store: Store, task: Task) -> Answer | None:
+    """The answer to a task that a store has. Raises StoreError."""
+    found = store.attempt(task.run, task.key, task.number)
+    return None if found is None else read(found)
 
 
 def read(attempt: Attempt) -> Answer:

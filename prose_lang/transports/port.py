@@ -1,7 +1,7 @@
 """The port through which attempts of calls leave for other processes: plain data goes, plain data comes back.
 
-A transport carries and promises one thing: what it was given once is done and answered, by a worker that may die, for an
-evaluator that may die. What is recorded, limited or tried again is not its concern, and no engine's type gets past it.
+A transport promises one thing: what it was given once is done and answered, by a worker that may die, for an evaluator
+that may die. What is recorded, limited or tried again is not its concern, and no engine's type gets past it.
 """
 
 from __future__ import annotations
@@ -80,31 +80,32 @@ class Task:
 class Answer:
     """What came of a task: a value, or an error (`services.plain`), with what it took.
 
-    An error is an answer where it is about the service: `kept` answers are given again to whoever asks the same. An
-    error about the worker itself (no such service there, no key, a person is needed) is not `kept`.
+    An error is an answer where it is about the service; whoever asks the same gets it again. One about the worker
+    itself (no such service there, no key, a person is needed) is `refused`: it is nowhere kept, and asking anew may
+    help.
     """
 
     value: Any = None
     error: Mapping[str, Any] | None = None
     usage: Mapping[str, Any] | None = None
     seconds: float = 0.0
-    kept: bool = True
+    refused: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """The answer as plain data."""
-        made = {"value": self.value} if self.error is None else {"error": dict(self.error)}
+        made: dict[str, Any] = {"value": self.value} if self.error is None else {"error": dict(self.error)}
         if self.usage is not None:
             made["usage"] = dict(self.usage)
         return {**made, "seconds": self.seconds}
 
     @classmethod
-    def of_json(cls, plain: Mapping[str, Any], *, kept: bool = True) -> Answer:
+    def of_json(cls, plain: Mapping[str, Any]) -> Answer:
         """The answer that `as_json` wrote.
 
         >>> Answer.of_json(Answer(value=[1]).as_json())
-        Answer(value=[1], error=None, usage=None, seconds=0.0, kept=True)
+        Answer(value=[1], error=None, usage=None, seconds=0.0, refused=False)
         """
-        return cls(plain.get("value"), plain.get("error"), plain.get("usage"), plain.get("seconds", 0.0), kept)
+        return cls(plain.get("value"), plain.get("error"), plain.get("usage"), plain.get("seconds", 0.0))
 
 
 class Transport(Protocol):

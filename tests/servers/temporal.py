@@ -15,7 +15,7 @@ from servers import Guarded, free_ports, missing, program, temporary_folder
 
 
 class TemporalServer:
-    """A development server. `address` is HOST:PORT and stays the same over `stop` and `start`, as does what it knows."""
+    """A development server. `address` is HOST:PORT; it and what the server knows stay over `stop` and `start`."""
 
     def __init__(self, binary: str) -> None:
         self.folder = temporary_folder("temporal")

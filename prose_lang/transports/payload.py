@@ -1,0 +1,73 @@
+"""Tasks and answers as the bytes that travel: JSON, or a reference to the store that both ends use.
+
+Engines bound what they carry (Temporal: 2 MB a payload), so whatever is longer than `LARGEST` goes by the store's table
+of attempts, where it belongs to its run and is removed with it: what was asked under the number below zero.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from prose_lang.diagnostics import RunError, ServiceError
+from prose_lang.journal.port import Store
+from prose_lang.journal.records import Attempt
+from prose_lang.services.plain import plain_error
+from prose_lang.transports.performing import known
+from prose_lang.transports.port import Answer, Task, dumps
+
+#: Bytes that travel at most; longer ones are referred to.
+LARGEST = 1_500_000
+
+
+def packed_task(task: Task, store: Store | None) -> bytes:
+    """A task as it travels. Raises ServiceError P406 where it is too large and there is no store, StoreError."""
+    data = dumps(task.as_json()).encode()
+    if len(data) <= LARGEST:
+        return data
+    if store is None:
+        raise _too_large("what the call sends", len(data))
+    store.put_attempt(Attempt(task.run, task.key, -task.number, "asked", data.decode(), None))
+    return dumps({"run": task.run, "key": task.key, "number": task.number}).encode()
+
+
+def unpacked_task(data: bytes, store: Store | None) -> Task:
+    """The task that was packed. Raises RunError P504 where this store does not have it, StoreError."""
+    plain: dict[str, Any] = json.loads(data)
+    if "kind" not in plain:
+        kept = None if store is None else store.attempt(plain["run"], plain["key"], -plain["number"])
+        if kept is None:
+            raise RunError("P504", "what the call sends went by the store, and the worker's store does not have it",
+                           hint="start the workers with the --store of the run")  # fmt: skip
+        plain = json.loads(kept.result)
+    return Task.of_json(plain)
+
+
+def packed_answer(answer: Answer, store: Store | None) -> bytes:
+    """An answer as it travels; one that is too large has to be kept in the store."""
+    data = dumps(answer.as_json()).encode()
+    if len(data) <= LARGEST:
+        return data
+    if store is None or answer.refused:
+        error = plain_error(_too_large("what the service answered", len(data)))
+        return dumps(Answer(error=error, seconds=answer.seconds).as_json()).encode()
+    return b'{"kept":true}'
+
+
+def unpacked_answer(data: bytes, task: Task, store: Store | None) -> Answer:
+    """The answer that was packed. Raises RunError P504 where it went by a store that this one is not, StoreError."""
+    plain = json.loads(data)
+    if "kept" not in plain:
+        return Answer.of_json(plain)
+    found = None if store is None else known(store, task)
+    if found is None:
+        raise RunError("P504", "what the service answered went by the worker's store, and the run's does not have it",
+                       hint="start the workers with the --store of the run")  # fmt: skip
+    return found
+
+
+def _too_large(what: str, size: int) -> ServiceError:
+    return ServiceError(
+        "P406", f"{what} has {size:,} bytes; without a store at most {LARGEST:,} travel",
+        hint="give the run and its workers the same --store",
+    )  # fmt: skip
