@@ -32,6 +32,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "check": "Say what is wrong with patterns, and what decides their conditions.",
         "lint": "Say what is legal and hardly meant, and mend what can be mended.",
         "fmt": "Format patterns in the one style.",
+        "worker": "Make calls for runs of other processes.",
         "test": "Run the scenarios of test files.",
         "judge-check": "Say how far a judge agrees with a table of cases.",
         "explain": "Explain a diagnostic code or a rule of the linter.",

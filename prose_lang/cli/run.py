@@ -12,6 +12,7 @@ from prose_lang.cli.options import (
     cassette_options,
     complete_source,
     dollars_or_none,
+    queue_options,
     talk_options,
 )
 from prose_lang.cli.terminal import Terminal
@@ -85,6 +86,7 @@ class _Run(click.Command):
 @click.option("--output", type=click.Choice(["human", "json", "jsonl"]), default="human", help="What is printed.")
 @click.option("--json", "as_json", is_flag=True, help="Same as --output json.")
 @cassette_options
+@queue_options
 @click.option("--record/--no-record", default=None, help="Keep a run record (not available yet) or none.")
 @click.option("--ask", is_flag=True, help="Ask for missing names on the terminal.")
 @talk_options
@@ -109,6 +111,9 @@ def command(ctx: click.Context, /, **options: Any) -> int:
       $ prose run refine refiner=plain evaluator=readability task_brief="Utilize the form in order to apply."
       $ prose run refine refiner=plain evaluator=readability max_rounds:=1 --json -- task_brief: At this point in time
       $ echo 'return "Hello " + who' | prose run - who=world
+
+    With --queue NAME the calls of registered services and models are made by `prose worker --queue NAME`, on any
+    number of machines; everything else stays here.
 
     Exit status: 0 done, 1 the run failed, 2 usage, source or contract error, 3 a limit stopped it, 4 waiting for
     a person, 130 interrupted.

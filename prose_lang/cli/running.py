@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from prose_lang.cli.engines import cassette_of, model_settings, script_of_file, services_of_files
+from prose_lang.cli.engines import cassette_of, model_settings, script_of_file, services_of_files, transport_of
 from prose_lang.cli.names import read_names
 from prose_lang.cli.reading import Reader
 from prose_lang.cli.status import EXIT
@@ -42,6 +42,9 @@ class Request:
     concurrency: int | None
     cassette: str | None
     cassette_mode: str | None
+    queue: str | None
+    temporal: str | None
+    namespace: str
     strict: bool
     output: str
     ask: bool
@@ -77,6 +80,7 @@ def _run(request: Request, terminal: Terminal) -> _Ending:
         judge=request.judge,
         models=model_settings(terminal, request.model, allow_models=request.allow_model),
         cassette=cassette_of(request.cassette, request.cassette_mode),
+        transport=transport_of(request.queue, request.temporal, request.namespace),
         limits=_limits(request),
         observers=observers,
         stream=_streams(request, terminal),

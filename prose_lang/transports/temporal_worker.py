@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 
@@ -20,9 +20,6 @@ from prose_lang.transports.payload import packed_answer, unpacked_task
 from prose_lang.transports.performing import Performer
 from prose_lang.transports.port import Answer, Task
 from prose_lang.transports.temporal import CALL, GIVEN_BACK, REFUSED, address_of, connected, raw
-
-if TYPE_CHECKING:
-    from temporalio.common import RawValue
 
 #: Seconds that calls under way are given to end when a worker is told to stop.
 GRACE = 30.0
@@ -69,20 +66,20 @@ class TemporalWorker:
     async def run(self, stop: asyncio.Event, ready: Callable[[], None] | None = None) -> None:
         """Work until `stop` is set, and end what is under way then. `ready` is called when it begins to take calls."""
         from temporalio import activity
+        from temporalio.common import RawValue
         from temporalio.worker import Worker
 
         client = await connected(self.address, self.namespace)
 
-        @activity.defn(name=CALL)
         async def call(sent: RawValue) -> RawValue:
             answer: RawValue = raw(await self._call(sent.payload.data))
             return answer
 
-        call.__annotations__ = {"sent": type(raw(b"")), "return": type(raw(b""))}  # where the name is not imported
+        call.__annotations__.update({"sent": RawValue, "return": RawValue})  # no module knows these names
         worker = Worker(
             client,
             task_queue=self.queue,
-            activities=[call],
+            activities=[activity.defn(name=CALL)(call)],
             max_concurrent_activities=self.slots,
             max_heartbeat_throttle_interval=timedelta(seconds=_SHORTEST_BEAT),
             graceful_shutdown_timeout=timedelta(seconds=self.grace),
