@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from prose_lang.cassettes.take import Take
@@ -41,11 +41,25 @@ def difference(near: Take, service: str, request: dict[str, Any]) -> list[str]:
     >>> difference(near, "critic", {"inputs": {"text": "new"}})
     ['- inputs.text: old', '+ inputs.text: new']
     """
+    return compared(_lines(near.service, near.request), _lines(service, request))
+
+
+def values_compared(recorded: Any, now: Any) -> list[str]:
+    """The same for two values of any kind.
+
+    >>> values_compared({"a": 1, "b": 2}, {"a": 1, "b": 3})
+    ['- b: 2', '+ b: 3']
+    """
+    return compared(list(_written("", recorded)), list(_written("", now)))
+
+
+def compared(recorded: Sequence[str], now: Sequence[str]) -> list[str]:
+    """The lines in which two texts differ; of many, how many more there are."""
     from difflib import unified_diff
 
     found = [
         f"{line[0]} {line[1:]}"
-        for line in unified_diff(_lines(near.service, near.request), _lines(service, request), n=0, lineterm="")
+        for line in unified_diff(recorded, now, n=0, lineterm="")
         if not line.startswith(("---", "+++", "@@"))
     ]
     left = len(found) - _SHOWN

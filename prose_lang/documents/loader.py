@@ -61,6 +61,10 @@ class Loader:
         shown = os.fspath(path)
         return self._load(Path(os.path.abspath(shown)), shown)
 
+    def load_as(self, path: str | os.PathLike[str], shown: str) -> Document:
+        """The document in a file, under the name by which it was reported before. Raises `SourceError` P103."""
+        return self._load(Path(path), shown)
+
     def resolve(self, reference: str, origin: Document, span: Span | None = None) -> Document | Entry | None:
         """What a document means by a name (L8), or None if there is no such thing.
 

@@ -39,11 +39,14 @@ from prose_lang.engine.loops import outside_loop
 from prose_lang.engine.outcome import DecisionRecord, Outcome, status_of
 from prose_lang.engine.pattern import Pattern
 from prose_lang.engine.preflight import check_models
+from prose_lang.engine.recording import Continued, Recording, Records, about, limits_data
 from prose_lang.engine.refusals import kind_refused
+from prose_lang.engine.resuming import Resuming, still_the_same
 from prose_lang.handlers import Limits, Recorder, compose
 from prose_lang.handlers.clock import LoopClock
 from prose_lang.handlers.limits import Limiter
 from prose_lang.handlers.trace import Observer
+from prose_lang.journal import DURABILITIES, Store, StoreError
 from prose_lang.runtime.activation import Run
 from prose_lang.runtime.compiler.code import Code
 from prose_lang.runtime.compiler.compiler import compile_program
@@ -88,6 +91,10 @@ class Engine:
     so that a run of any length needs the same memory. A `probe` is told which statements the runs go through and how
     conditions fall (`prose_lang.testing.coverage`). `max_depth` and `max_passes` are the ceilings of P307 and P306.
 
+    `store`, a folder, a URL or a store, is where runs are recorded, so that they can be gone on with (`resume`).
+    `durability` is `normal`, where a finished call survives the death of the process, or `full`, where it survives the
+    loss of power. `on_store_error` is `continue`, where a run that cannot be recorded goes on without, or `stop`.
+
     >>> engine = Engine(services={"shout": lambda text: text.upper()})
     >>> engine.run(engine.loads('call shout\\n  text: "hi"'), {}).value
     'HI'
@@ -114,6 +121,9 @@ class Engine:
         max_depth: int = 200,
         max_passes: int = 1000,
         probe: Probe | None = None,
+        store: str | os.PathLike[str] | Store | None = None,
+        durability: str = "normal",
+        on_store_error: str = "continue",
     ) -> None:
         self._threads = WorkerThreads()
         self._adapted: OrderedDict[tuple[Any, str | None], Service] = OrderedDict()
@@ -138,6 +148,9 @@ class Engine:
         self.max_depth = max_depth
         self.max_passes = max_passes
         self.probe = probe
+        if durability not in DURABILITIES or on_store_error not in ("continue", "stop"):
+            raise ValueError("durability is normal or full, on_store_error is continue or stop")
+        self.records = Records(store, durability, stop=on_store_error == "stop") if store is not None else None
         self._codes: OrderedDict[Program, Code] = OrderedDict()
         self._links: OrderedDict[Entry, _Linked] = OrderedDict()
         self._trees: OrderedDict[Entry, Parsed] = OrderedDict()
@@ -246,11 +259,7 @@ class Engine:
         `memory` is that of `outcome_async`. An interrupt (Ctrl-C, or SIGTERM) cancels the run, waits for its calls, and
         is a status too.
         """
-        outside_loop("`run` cannot be used", "`arun` (or `run_async`)")
-        from prose_lang.engine.interrupts import run_interruptible
-
-        holder: list[Outcome] = []
-        return run_interruptible(self._alone(self.outcome_async(pattern, names, holder, memory=memory)), holder)
+        return self.interruptible(lambda holder: self.outcome_async(pattern, names, holder, memory=memory))
 
     async def _alone(self, work: Coroutine[Any, Any, Outcome]) -> Outcome:
         """The whole work of an event loop: what models keep open for it is closed with it."""
@@ -269,30 +278,46 @@ class Engine:
         judge: Any = None,
         part: Part | None = None,
         memory: Memory | None = None,
+        continued: Continued | None = None,
     ) -> Outcome:
         """Run and tell how it ended. A cancelled run leaves its partial outcome in `interrupted` and is cancelled.
 
         `services` are known in this run alone, in front of the engine's own and in the place of its script; `judge`
         is asked instead of the engine's. So the caller of a scripted run knows which replies were left. `part` is one
         of the engine's cassette that is this run's own. `memory` holds its conversations, in the place of the files in
-        which they are kept (L29): nothing of a test, or of a run that is made to be looked at, belongs there.
+        which they are kept (L29): nothing of a test, or of a run that is made to be looked at, belongs there; nor is
+        such a run recorded. `continued` is a run that is gone on with (`resuming.py`).
         """
         part = part or self.cassette
-        run_id = new_run_id()
+        run_id = new_run_id() if continued is None else continued.record.id
+        recording: Recording | None = None
+        notes: list[StoreError] = []
         try:
             if part is not None:
                 part.cassette.check()
-            if self.transport is not None:
+            if self.transport is not None and (continued is None or not continued.frozen):
                 await self.transport.open()
             with self._linking:
                 bound, inputs, asked, linked = self._prepare(pattern, names, services, judge)
+            if self.records is not None and memory is None:
+                redactor = self.models.keys.redactor
+                what = about(pattern, linked.linker.documents, names, inputs, self._options(judge), redactor())
+                if continued is not None:
+                    continued = still_the_same(continued, self.records.store, what)
+                recording = await Recording.begin(
+                    self.records, run_id, pattern, what, redactor, notes.append, continued
+                )
         except ProseError as error:
+            if continued is not None and continued.hold is not None:
+                continued.hold.release()
             return Outcome(run_id, "invalid", error=error, diagnostics=error.diagnostics)
         diagnostics = linked.diagnostics
+        if memory is None:
+            files = self.conversations(pattern, keep=continued is None or not continued.frozen)
+            memory = Memory(files) if recording is None else recording.memory(files)
         recorder, run = self._new_run(
             run_id, asked, part, keep=self.trace,
-            session=self._sessions(linked.linker.registered),
-            memory=self.memory(pattern) if memory is None else memory,
+            session=self._sessions(linked.linker.registered), memory=memory, recording=recording,
         )  # fmt: skip
 
         def ended(status: str, value: Value = None, error: ProseError | None = None) -> Outcome:
@@ -302,27 +327,35 @@ class Engine:
                 error.outcome = made
             return made
 
+        async def done(made: Outcome) -> Outcome:
+            if recording is not None:
+                await recording.finish(made)
+                made.unrecorded = notes[0] if notes else None
+            return made
+
         try:
-            value = await self._walk(bound, run, inputs)
+            value = await self._walk(bound, run, inputs, 0.0 if recording is None else recording.before)
         except ProseError as error:
-            return ended(status_of(error), error=error)
+            return await done(ended(status_of(error), error=error))
         except MemoryError:
             place = bound.place
             reason = "the run needs more memory than there is"
-            return ended("limited", error=LimitError("P405", reason, source=place.source, span=place.span))
+            full = LimitError("P405", reason, source=place.source, span=place.span)
+            return await done(ended("limited", error=full))
         except asyncio.CancelledError:
+            partial = await done(ended("interrupted"))
             if interrupted is not None:
-                interrupted.append(ended("interrupted"))
+                interrupted.append(partial)
             raise
-        return ended("ok", value)
+        return await done(ended("ok", value))
 
-    async def _walk(self, bound: Runnable, run: Run, inputs: Mapping[str, Value]) -> Value:
-        """The run itself, within its wall time."""
+    async def _walk(self, bound: Runnable, run: Run, inputs: Mapping[str, Value], before: float) -> Value:
+        """The run itself, within its wall time; `before` is how long earlier sessions have worked, in seconds."""
         place = bound.place
         seconds = self.limits.seconds
         if seconds is None:
             return written_out(await bound.run(run, inputs, place), bound, place)
-        scope = asyncio.timeout(seconds)
+        scope = asyncio.timeout(max(0.0, seconds - before))
         try:
             async with scope:
                 return written_out(await bound.run(run, inputs, place), bound, place)
@@ -334,8 +367,22 @@ class Engine:
 
     def memory(self, pattern: Pattern, *, keep: bool = True) -> Memory:
         """The conversations that are kept where a pattern's project keeps them. With `keep` off they are read only."""
+        return Memory(self.conversations(pattern, keep=keep))
+
+    def conversations(self, pattern: Pattern, *, keep: bool = True) -> ConversationFiles:
+        """The files of these conversations."""
         redactor = self.models.keys.redactor
-        return Memory(ConversationFiles(lambda: self.loader.root(pattern.document), redactor, keep=keep))
+        return ConversationFiles(lambda: self.loader.root(pattern.document), redactor, keep=keep)
+
+    def _options(self, judge: Any) -> dict[str, Any]:
+        """How a run is made, as its record tells it."""
+        judge = self.judge if judge is None else judge
+        return {
+            "limits": limits_data(self.limits),
+            "strict": self.strict,
+            "judge": judge if isinstance(judge, str) else None,
+            "model": self.models.settings.default,
+        }
 
     def _new_run(
         self,
@@ -346,11 +393,14 @@ class Engine:
         keep: bool,
         session: Callable[[str | None], Service],
         memory: Memory,
+        recording: Recording | None = None,
     ) -> tuple[Recorder, Run]:
         """A run with its handlers, and what records it."""
         clock = LoopClock()
         recorder = Recorder(clock, self.observers, keep=keep, stream=self.stream)
-        told = keep or bool(self.observers)
+        journal = recording.journal if recording is not None else None
+        recorder.keeper = journal
+        told = keep or bool(self.observers) or journal is not None
         run = Run(
             run_id=run_id,
             strict=self.strict,
@@ -363,16 +413,70 @@ class Engine:
             on_warning=recorder.warned,
             on_decision=recorder.decided if told else None,
             on_event=recorder.noted if told else None,
+            ledger=journal,
         )
         remote: Remote | None = None
         if self.transport is not None:
             from prose_lang.handlers.remote import Remote
 
             remote = Remote(self.transport, run_id, self.services)
+        limiter = Limiter(self.limits, clock, 0.0 if recording is None else recording.before)
         run.perform, run.perform_composite = compose(
-            recorder, Limiter(self.limits, clock), clock, run_id, part, self.models.keys.redactor, remote
-        )
+            recorder, limiter, clock, run_id, part, self.models.keys.redactor, journal,
+            recording.spent if recording is not None else (), remote,
+        )  # fmt: skip
         return recorder, run
+
+    # --- going on ----------------------------------------------------------------------------------------------------
+
+    def resume(
+        self, run: str, names: Mapping[str, Any] = MappingProxyType({}), *,
+        accept_changes: bool = False, retry_errors: bool = False,
+    ) -> Outcome:  # fmt: skip
+        """Go on with a run of the engine's store; blocks until it ends.
+
+        `names` are given again where the record must not bring them back: functions, `cmd:`, `py:`, models, paths.
+        Finished calls are read back, those that were under way are made again. The outcome of a run that is over is
+        given back as it was. With `accept_changes` sources and inputs may have changed: what still matches is read
+        back. With `retry_errors` calls that failed are made again.
+
+        Raises ProseError: P501 for a run that is not there, P502 where its sources or inputs have changed, P503 while
+        another process works on it, and what the run itself raises.
+        """
+        outside_loop("`resume` cannot be used", "`resume_async`")
+        work = self.resuming.outcome_async(run, names, accept_changes=accept_changes, retry_errors=retry_errors)
+        return _value_or_error(asyncio.run(self._alone(work)))
+
+    async def resume_async(
+        self, run: str, names: Mapping[str, Any] = MappingProxyType({}), *,
+        accept_changes: bool = False, retry_errors: bool = False,
+    ) -> Outcome:  # fmt: skip
+        """The same inside a running event loop."""
+        work = self.resuming.outcome_async(run, names, accept_changes=accept_changes, retry_errors=retry_errors)
+        return _value_or_error(await work)
+
+    def replay(self, run: str, names: Mapping[str, Any] = MappingProxyType({})) -> Outcome:
+        """Run a recorded run again from its record alone: no service is called, and nothing is written.
+
+        Raises ProseError: P409 where the record has no answer, P502 where something else is asked than was recorded,
+        and what the run itself raised.
+        """
+        outside_loop("`replay` cannot be used", "`resuming.outcome_async`")
+        return _value_or_error(asyncio.run(self._alone(self.resuming.outcome_async(run, names, replay=True))))
+
+    def interruptible(self, work: Callable[[list[Outcome]], Coroutine[Any, Any, Outcome]]) -> Outcome:
+        """The outcome of what `work` begins, interrupts being a status of it as in `outcome`. It is given the list that
+        a run which is interrupted leaves its outcome in."""
+        outside_loop("a run cannot be begun so", "`outcome_async`")
+        from prose_lang.engine.interrupts import run_interruptible
+
+        holder: list[Outcome] = []
+        return run_interruptible(self._alone(work(holder)), holder)
+
+    @property
+    def resuming(self) -> Resuming:
+        """What goes on with runs, replays and answers them."""
+        return Resuming(self)
 
     # --- deciding ----------------------------------------------------------------------------------------------------
 

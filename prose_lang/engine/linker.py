@@ -150,6 +150,12 @@ class Linker:
             outputs=own.outputs,
         )
 
+    @property
+    def documents(self) -> list[Document]:
+        """Every document that was reached."""
+        units = [unit.document for unit in self._units.values() if unit is not None]
+        return list(dict.fromkeys((*self._visited, *(made.document for made in self._programs.values()), *units)))
+
     # --- programs ----------------------------------------------------------------------------------------------------
 
     def program(self, unit: Unit) -> Program:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -94,7 +95,18 @@ class Outcome:
     'x'
     """
 
-    __slots__ = ("_recorder", "_trace", "diagnostics", "error", "run_id", "status", "usage", "value")
+    __slots__ = (
+        "_read_trace",
+        "_recorder",
+        "_trace",
+        "diagnostics",
+        "error",
+        "run_id",
+        "status",
+        "unrecorded",
+        "usage",
+        "value",
+    )
 
     def __init__(
         self,
@@ -104,22 +116,31 @@ class Outcome:
         error: ProseError | None = None,
         diagnostics: tuple[Diagnostic, ...] = (),
         recorder: Recorder | None = None,
+        *,
+        usage: Usage | None = None,
+        read_trace: Callable[[], Trace] | None = None,
     ) -> None:
         self.run_id = run_id
         self.status = status
         self.value = value
         self.error = error
         self.diagnostics = diagnostics
-        self.usage = recorder.usage if recorder is not None else Usage()
+        self.usage = usage or (recorder.usage if recorder is not None else Usage())
         self._recorder = recorder
+        self._read_trace = read_trace
         self._trace: Trace | None = None
+        #: Why the run has no record, or one that breaks off, where it was to have one.
+        self.unrecorded: ProseError | None = None
 
     @property
     def trace(self) -> Trace:
         """Calls and decisions in program order, and warnings; put together when first asked for."""
         if self._trace is None:
-            self._trace = trace_of(self._recorder) if self._recorder is not None else Trace()
-            self._recorder = None
+            if self._read_trace is not None:
+                self._trace = self._read_trace()
+            else:
+                self._trace = trace_of(self._recorder) if self._recorder is not None else Trace()
+            self._recorder = self._read_trace = None
         return self._trace
 
     def __repr__(self) -> str:

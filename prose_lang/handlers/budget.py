@@ -12,12 +12,12 @@ belong to one run; there is one for the run, and one for each service, pattern o
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from prose_lang.diagnostics import RunError
 from prose_lang.handlers.dispatch import placed
-from prose_lang.handlers.limits import Limits, limit_reached
+from prose_lang.handlers.limits import Limits, Spent, limit_reached
 from prose_lang.runtime.activation import Perform
 from prose_lang.runtime.effects import Effect, Reservation
 
@@ -78,6 +78,12 @@ class Budget:
             if quota.tokens is not None or quota.cost is not None
         }
         self._waiting: list[asyncio.Future[None]] = []
+
+    def begin_with(self, spent: Iterable[Spent]) -> None:
+        """Count what the run has used before: limits hold over all its sessions (§9 L34)."""
+        for part in spent:
+            for account in (self.run, *(self.of[name] for name in part.names & self.of.keys())):
+                account.spend(part.tokens, part.cost)
 
     def wrap(self, inner: Perform) -> Perform:
         """A performer of metered services that keeps the budgets."""

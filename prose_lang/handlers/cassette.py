@@ -27,13 +27,13 @@ from prose_lang.diagnostics import ProseError, RunError, ServiceError
 from prose_lang.diagnostics.redact import Redactor
 from prose_lang.runtime.activation import Perform
 from prose_lang.runtime.effects import Effect, Service, Usage
+from prose_lang.services.answers import asked, failure_data, failure_of, plain, reply_data, reply_of
 from prose_lang.services.models.completion import Reply
 from prose_lang.services.models.request import Request
-from prose_lang.services.plain import asked, error_of, plain_error, plain_reply, plain_value, reply_of
 from prose_lang.values import NotAValue, intake
 
 #: Errors that say something about this machine or this run, and nothing about the service: they are no answers.
-_NO_ANSWERS = frozenset({"P405", "P409", "P410"})
+_NO_ANSWERS = frozenset({"P202", "P405", "P409", "P410", "P501", "P504"})
 #: Seconds that a replayed call which was cut off is silent beyond those that it was recorded with.
 _PATIENCE = 2.0
 
@@ -119,10 +119,10 @@ class _Taped:
             raise
         except RunError as error:
             if error.code not in _NO_ANSWERS:
-                keep({"error": plain_error(error), **_usage(effect)})
+                keep({"error": failure_data(error), **_usage(effect)})
             raise
         except Exception as error:
-            keep({"error": plain_error(error), **_usage(effect)})
+            keep({"error": failure_data(error), **_usage(effect)})
             raise
         found, answer = written(found, effect)
         keep(answer)
@@ -149,7 +149,7 @@ class _Taped:
         if isinstance(usage, dict):
             effect.usage = Usage(0, usage.get("tokens_in", 0), usage.get("tokens_out", 0), usage.get("cost"))
         if "error" in answer:
-            raise error_of(answer["error"], self.name)
+            raise failure_of(answer["error"], self.name)
         try:
             return read(answer, effect)
         except (KeyError, TypeError):
@@ -216,7 +216,7 @@ class _TapedCompletion:
         return replied
 
 
-# --- answers as they are kept -----------------------------------------------------------------------------------------
+# --- answers as plain data ------------------------------------------------------------------------------
 
 
 def _as_value(found: Any, effect: Effect) -> tuple[Any, dict[str, Any]]:
@@ -225,7 +225,7 @@ def _as_value(found: Any, effect: Effect) -> tuple[Any, dict[str, Any]]:
     except NotAValue as error:  # the caller will find that too
         message = f"`{effect.service.name}` returned what is not a value: {error}"
         return found, {"error": {"code": "P305", "message": message}, **_usage(effect)}
-    return value, {"value": plain_value(value), **_usage(effect)}
+    return value, {"value": plain(value), **_usage(effect)}
 
 
 def _value_of(answer: dict[str, Any], effect: Effect) -> Any:
@@ -233,7 +233,7 @@ def _value_of(answer: dict[str, Any], effect: Effect) -> Any:
 
 
 def _as_reply(reply: Any, effect: Effect) -> tuple[Any, dict[str, Any]]:
-    return reply, plain_reply(reply)
+    return reply, reply_data(reply)
 
 
 def _reply_of(answer: dict[str, Any], effect: Effect) -> Reply:

@@ -8,9 +8,9 @@ keeps `finally` blocks from starting new calls afterwards.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, NamedTuple
 
 import attrs
 
@@ -79,14 +79,23 @@ def _check(limits: Limits | Quota, whole: tuple[str, ...], fractions: tuple[str,
             raise ValueError(f"the limit `{name}` is a number above 0, or None; not {value!r}")
 
 
-class Limiter:
-    """The counters of one run."""
+class Spent(NamedTuple):
+    """What a call has used, and the names that quotas go by: its service, the patterns and instances around it."""
 
-    def __init__(self, limits: Limits, clock: Clock) -> None:
+    names: frozenset[str]
+    calls: int
+    tokens: int
+    cost: float
+
+
+class Limiter:
+    """The counters of one run. `before` is how long it has worked already, in seconds, where it is gone on with."""
+
+    def __init__(self, limits: Limits, clock: Clock, before: float = 0.0) -> None:
         self.limits = limits
         self.clock = clock
         self.calls = 0
-        self.deadline = clock.now() + limits.seconds if limits.seconds is not None else None
+        self.deadline = clock.now() + limits.seconds - before if limits.seconds is not None else None
         self._gate = asyncio.Semaphore(limits.concurrency) if limits.concurrency is not None else None
         self._gates: dict[str, asyncio.Semaphore | None] = {}
         self._quotas = {name: quota.calls for name, quota in limits.quotas.items() if quota.calls is not None}
@@ -134,6 +143,13 @@ class Limiter:
                 )
         for name in names:
             self._used[name] += 1
+
+    def count(self, spent: Iterable[Spent]) -> None:
+        """Count what the run has used before: limits hold over all its sessions (§9 L34)."""
+        for part in spent:
+            self.calls += part.calls
+            for name in part.names & self._used.keys():
+                self._used[name] += part.calls
 
     def _new_gate(self, service: Service) -> asyncio.Semaphore | None:
         """What keeps a service's own limit; None if it has none."""

@@ -12,16 +12,17 @@ time; `timeout` lets such attempts pass.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Awaitable, Mapping
 from typing import Any
 
 from prose_lang.diagnostics import ServiceError
 from prose_lang.runtime.activation import Perform
 from prose_lang.runtime.effects import Effect, Service, Usage
+from prose_lang.services.answers import asked, failure_of, reply_of
 from prose_lang.services.models.completion import Reply
 from prose_lang.services.models.models import Models
 from prose_lang.services.models.request import Request
-from prose_lang.services.plain import asked, error_of, reply_of
 from prose_lang.services.stand_in import StandIn
 from prose_lang.transports.port import Answer, Task, Transport
 
@@ -32,6 +33,7 @@ class Remote:
     def __init__(self, transport: Transport, run: str, registered: Mapping[str, Service]) -> None:
         self.transport = transport
         self.run = run
+        self.origin = secrets.token_hex(6)
         self.names = {id(service): name for name, service in registered.items() if not service.composite}
 
     def wrap(self, inner: Perform) -> Perform:
@@ -60,17 +62,24 @@ class Remote:
     async def ask(self, effect: Effect, kind: str, name: str, request: dict[str, Any], patience: float = 0.0) -> Any:
         """Send one attempt and give its value, or raise its error."""
         effect.sent += 1
+        # What a run does while it is being ended from outside is never read back: gone on with, it comes there again.
+        number = secrets.randbits(48) if effect.place.leaving else effect.sent
         task = Task(
-            self.run, effect.address, effect.sent, kind, name, request,
-            effect.modifiers.timeout, effect.spent, patience,
+            self.run, effect.address, number, kind, name, request,
+            effect.modifiers.timeout, effect.spent, patience, self.origin,
         )  # fmt: skip
         answer: Answer = await self.transport.call(task)
         effect.spent += answer.seconds
+        if answer.origin != self.origin and not answer.refused:
+            # It was made for an earlier process of this run, which counted it: what that one knew is told anew.
+            effect.made = max(1, effect.made - 1)
+            if effect.draft is not None:
+                effect.draft.before = None
         if kind == "service" and answer.usage is not None:
             usage = answer.usage
             effect.usage = Usage(0, usage.get("tokens_in", 0), usage.get("tokens_out", 0), usage.get("cost"))
         if answer.error is not None:
-            raise error_of(answer.error, effect.service.name)
+            raise failure_of(dict(answer.error), effect.service.name)
         return answer.value
 
 

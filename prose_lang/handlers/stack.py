@@ -1,6 +1,8 @@
 """The order of the handlers, from the outside in, with the reason for each place.
 
     trace      outermost: it must see what every other handler does to a call, and its record is the call as a whole
+    journal    outside retry: a finished call is read back before anything is tried, and what a call gave in the end is
+               kept; its other half stands around timeout, where an attempt is put on record before it is made
     retry      outside limits: every attempt counts and waits for its place; a pause between two holds none
     again      inside retry: what a model is asked again is one attempt of the program, and each request passes the rest
     budget     outside limits: who waits for money must hold no place that others need to finish and give some back
@@ -12,23 +14,22 @@
                times have the same to do; inside timeout, for a call that is cut off is recorded as that
     dispatch   innermost: the only one that knows services
 
-`again` and `pace` concern models alone, and services that are none pass them by. `remote` and `cassette` are there only
-where a run has a transport or a cassette; a replay sends nothing. Scripted services pass both.
-
-A journal goes between trace and retry: a finished call is read back before anything is tried. Nested patterns are no
-calls: they pass retry and timeout only, and their own calls pass all.
+`again` and `pace` concern models alone, and services that are none pass them by. `cassette` and `remote` are there only
+where a run has a cassette or a transport, and let scripted services pass; `journal` where a run is recorded. Nested
+patterns are no calls: they pass retry and timeout only, between which the journal keeps whose time was up, and their
+own calls pass all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prose_lang.handlers.again import again
 from prose_lang.handlers.budget import Budget
 from prose_lang.handlers.clock import Clock
 from prose_lang.handlers.dispatch import dispatch, dispatch_composite
-from prose_lang.handlers.limits import Limiter
+from prose_lang.handlers.limits import Limiter, Spent
 from prose_lang.handlers.pace import Pacer
 from prose_lang.handlers.retry import retry
 from prose_lang.handlers.timeout import timeout
@@ -39,6 +40,7 @@ from prose_lang.runtime.effects import Effect
 if TYPE_CHECKING:
     from prose_lang.cassettes import Part
     from prose_lang.diagnostics.redact import Redactor
+    from prose_lang.handlers.journal import Journal
     from prose_lang.handlers.remote import Remote
 
 
@@ -56,10 +58,13 @@ def compose(
     seed: str = "",
     part: Part | None = None,
     redactor: Callable[[], Redactor] | None = None,
+    journal: Journal | None = None,
+    spent: Sequence[Spent] = (),
     remote: Remote | None = None,
 ) -> Performers:
     """The handlers of one run. `seed` is what the jitter of its pauses comes from; `part` that of a cassette, which
-    `redactor` keeps secrets out of: the two come together. `remote` is where attempts go instead of being made here."""
+    `redactor` keeps secrets out of: the two come together. `spent` is what the run has used in earlier sessions.
+    `remote` is where attempts go instead of being made here."""
     limits = limiter.limits
     innermost: Perform = dispatch
     if part is not None and redactor is not None:
@@ -68,13 +73,20 @@ def compose(
         innermost = recorded(dispatch, part, redactor)
         if part.replays:
             clock = SkippingClock()
-    timed = timeout(innermost)
-    if remote is not None:
-        timed = remote.wrap(timed)
+    limiter.count(spent)
+
+    def budgeted() -> Budget:
+        made = Budget(limits)
+        made.begin_with(spent)
+        return made
+
+    timed = timeout(innermost) if remote is None else remote.wrap(timeout(innermost))
+    if journal is not None:
+        timed = journal.announce(timed)
     others = limiter.wrap(timed)
     budget: Budget | None = None
     if limits.tokens is not None or limits.cost is not None or limits.quotas:
-        budget = Budget(limits)
+        budget = budgeted()
         others = budget.count(others)
     models: Perform | None = None  # made for the first model: most runs have none, and some are very short
 
@@ -84,9 +96,12 @@ def compose(
             return others(effect)
         if models is None:
             paced = Pacer(clock).wrap(timed)
-            models = again((budget or Budget(limits)).wrap(limiter.wrap(paced)), clock, seed)
+            models = again((budget or budgeted()).wrap(limiter.wrap(paced)), clock, seed)
         return models(effect)
 
-    leaf = recorder.wrap(retry(attempt, clock))
-    composite = retry(timeout(dispatch_composite), clock)
+    if journal is None:
+        leaf = recorder.wrap(retry(attempt, clock))
+        return Performers(leaf, retry(timeout(dispatch_composite), clock))
+    leaf = recorder.wrap(journal.wrap(retry(attempt, clock)))
+    composite = retry(journal.cut_off(timeout(dispatch_composite)), clock)
     return Performers(leaf, composite)

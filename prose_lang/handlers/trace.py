@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from prose_lang.conditions import Decided as DecidedByRule
 from prose_lang.handlers.clock import Clock
@@ -78,11 +78,20 @@ class WarningEvent:
         self.count = 1
 
 
+class Keeper(Protocol):
+    """Whoever keeps decisions and warnings beyond the run (`journal.py`)."""
+
+    def decided(self, decision: Decision) -> None: ...
+    def warned(self, warning: WarningEvent) -> None: ...
+
+
 class Recorder:
     """The trace of one run. With `keep` off nothing is stored but the sums; observers still see everything.
 
-    With `stream` they are told the text of answers while it comes.
+    With `stream` they are told the text of answers while it comes. A `keeper` is told every decision and warning.
     """
+
+    keeper: Keeper | None = None
 
     def __init__(
         self, clock: Clock, observers: Sequence[Observer] = (), *, keep: bool = True, stream: bool = False
@@ -121,7 +130,8 @@ class Recorder:
                 effect.value = value
                 return value
             finally:
-                effect.seconds = now() - effect.started
+                if not effect.recalled:
+                    effect.seconds = now() - effect.started
                 usage.calls += effect.made
                 if effect.usage is not None:
                     usage.add(effect.usage)
@@ -148,6 +158,8 @@ class Recorder:
         decision = Decision(plan, place, layer, outcome, values, reason, judge)
         if self.keep:
             self.decisions.append(decision)
+        if self.keeper is not None:
+            self.keeper.decided(decision)
         if self.observers:
             values = {name: copied(value) for name, value in decision.values.items()}
             self.tell(Decided(decision.address, plan.text, layer, outcome, values, decision.reason, judge))
@@ -158,10 +170,14 @@ class Recorder:
         known = self.warnings.get(key)
         if known is not None:
             known.count += 1
+            if self.keeper is not None and known.count.bit_count() == 1:  # repeated ones are not worth a line each
+                self.keeper.warned(known)
             return
         warning = WarningEvent(code, message, place)
         if len(self.warnings) < 10_000:
             self.warnings[key] = warning
+            if self.keeper is not None:
+                self.keeper.warned(warning)
         if self.observers:
             self.tell(Warned(code, message, place.source.name, place.source.position(place.span.start).line))
 

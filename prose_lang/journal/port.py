@@ -1,8 +1,8 @@
 """The port behind which runs are kept (L35). One object serves all runs of a process, from any thread.
 
 A store knows nothing of programs. It keeps what it is given, gives it back unchanged or says that it cannot (P501), and
-lets one process at a time work on a run (P503). Every call is a plain blocking one: `writer.py` keeps them off the event
-loop. Raises `StoreError` and nothing else of its own.
+lets one process at a time work on a run (P503). Every call is a plain blocking one: `writer.py` keeps them off the
+event loop. Raises `StoreError` and nothing else of its own.
 """
 
 from __future__ import annotations
@@ -11,7 +11,17 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from prose_lang.diagnostics import ProseError
-from prose_lang.journal.records import Attempt, Cached, Change, Entry, RunFilter, RunRecord, SourceText, Warned
+from prose_lang.journal.records import (
+    ALL_RUNS,
+    Attempt,
+    Cached,
+    Change,
+    Entry,
+    RunFilter,
+    RunRecord,
+    SourceText,
+    Warned,
+)
 from prose_lang.journal.records import Decided as DecidedRow
 
 #: Characters of a JSON text beyond which it is kept apart, by its content.
@@ -57,7 +67,7 @@ class Store(Protocol):
     def run(self, run: str) -> RunRecord:
         """One run, by its id or the beginning of it that is unique. P501 where there is none."""
 
-    def runs(self, which: RunFilter = RunFilter()) -> list[RunRecord]:
+    def runs(self, which: RunFilter = ALL_RUNS) -> list[RunRecord]:
         """Runs, the latest first."""
 
     def sources(self, run: str) -> list[SourceText]:

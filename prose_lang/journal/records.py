@@ -89,14 +89,14 @@ class Decided(NamedTuple):
 
 
 class Warned(NamedTuple):
-    """A warning event of a run, with how often it was said."""
+    """A warning event of a run, with how often it was said (`times`)."""
 
     run: str
     code: str
     message: str
     file: str
     line: int
-    count: int
+    times: int
 
 
 class Finished(NamedTuple):
@@ -127,9 +127,10 @@ class SourceText(NamedTuple):
 
 
 class RunRecord(NamedTuple):
-    """A run. `source` is how its pattern was named and loaded, `names` what it was given, `options` how it was run, each
-    in JSON; `program` is the digest of all its sources. `status` is that of its outcome, or `running`. Times are Unix
-    times; `active` is that of the latest sign of life, `seconds` how long it has worked, all its sessions together."""
+    """A run. `source` is how its pattern was named and loaded, `names` what it was given, `options` how it was run,
+    each in JSON; `program` is the digest of all its sources. `status` is that of its outcome, or `running`. Times are
+    Unix times; `active` is that of the latest sign of life, `seconds` how long it has worked, all its sessions
+    together."""
 
     id: str
     pattern: str
@@ -182,6 +183,9 @@ class RunFilter(NamedTuple):
     since: float | None = None
     until: float | None = None
     limit: int | None = None
+
+
+ALL_RUNS = RunFilter()
 
 
 def digest_of(data: bytes) -> str:

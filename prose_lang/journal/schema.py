@@ -1,7 +1,7 @@
 """The tables of an SQLite store, and the steps from one version of them to the next.
 
-`PRAGMA user_version` tells the version of a file. A newer one is refused (P501); an older one is brought up to date by the
-steps after it, in one transaction.
+`PRAGMA user_version` tells the version of a file. A newer one is refused (P501); an older one is brought up to date by
+the steps after it, in one transaction.
 """
 
 from __future__ import annotations

@@ -27,6 +27,7 @@ from prose_lang.journal.files import Files
 from prose_lang.journal.locks import FileHold, take, taken
 from prose_lang.journal.port import APART, LARGE, StoreError
 from prose_lang.journal.records import (
+    ALL_RUNS,
     UNFINISHED,
     Attempt,
     Begun,
@@ -113,7 +114,7 @@ class SqliteStore:
             if version > schema.VERSION:
                 raise StoreError(
                     "P501", f"the run records in `{self.address}` were made by a newer version of this program",
-                    hint=f"their format is {version}, and this program reads up to {schema.VERSION}: bring it up to date",
+                    hint=f"their format is {version}, and this program reads up to {schema.VERSION}",
                 )  # fmt: skip
             made.execute("PRAGMA journal_mode = WAL")
             made.execute(f"PRAGMA synchronous = {'FULL' if self.full else 'NORMAL'}")
@@ -247,9 +248,12 @@ class SqliteStore:
     def run(self, run: str) -> RunRecord:
         pattern = run.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
         with self._reading() as database:
-            rows = database.execute(f"{_RUN} WHERE r.id = ?", (run,)).fetchall() or database.execute(
-                f"{_RUN} WHERE r.id LIKE ? ESCAPE '\\' ORDER BY r.started DESC LIMIT 5", (pattern,)
-            ).fetchall()
+            rows = (
+                database.execute(f"{_RUN} WHERE r.id = ?", (run,)).fetchall()
+                or database.execute(
+                    f"{_RUN} WHERE r.id LIKE ? ESCAPE '\\' ORDER BY r.started DESC LIMIT 5", (pattern,)
+                ).fetchall()
+            )
         if not run or not rows:
             raise StoreError("P501", f"there is no record of the run `{run}` in `{self.address}`",
                              hint="`prose runs` lists them")  # fmt: skip
@@ -257,7 +261,7 @@ class SqliteStore:
             raise StoreError("P501", f"several runs begin with `{run}`: {', '.join(row[0] for row in rows)}")
         return _run(rows[0])
 
-    def runs(self, which: RunFilter = RunFilter()) -> list[RunRecord]:  # noqa: B008 - it is immutable
+    def runs(self, which: RunFilter = ALL_RUNS) -> list[RunRecord]:
         where, given = ["1"], list[Any]()
         if which.pattern is not None:
             where.append("instr(r.pattern, ?)")
@@ -308,7 +312,7 @@ class SqliteStore:
             return change._replace(outcome=self._apart(change.outcome))
         if isinstance(change, (Begun, Ended)):
             entry = change.entry
-            large = {
+            large: dict[str, Any] = {
                 name: self._apart(text)
                 for name, text in (("request", entry.request), ("result", entry.result))
                 if text is not None and len(text) > LARGE
@@ -336,7 +340,7 @@ class SqliteStore:
                 database.execute("INSERT OR REPLACE INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
             case Warned():
                 database.execute("INSERT OR REPLACE INTO warnings VALUES (?, ?, ?, ?, ?, ?)", (number, *change[1:]))
-            case Finished(run=run, status=status, outcome=outcome, ended=ended):
+            case Finished(status=status, outcome=outcome, ended=ended):
                 row = database.execute(f"{_RUN} WHERE r.number = ?", (number,)).fetchone()
                 check = _run(row)._replace(status=status, outcome=outcome).checksum()
                 database.execute(

@@ -10,6 +10,7 @@ from prose_lang.diagnostics import RunError
 from prose_lang.runtime.conversations import Memory
 from prose_lang.runtime.effects import Effect, Service
 from prose_lang.runtime.judged import Judged
+from prose_lang.runtime.ledger import Ledger
 from prose_lang.runtime.parallel import Live
 from prose_lang.runtime.place import Place
 from prose_lang.values import Value
@@ -51,12 +52,14 @@ class Activation:
     frame that the bodies of blocks start from, `own` the inputs without a default, which instances may take by name
     (L7), `inherited` those and the ones that it was offered itself. `within` are the names of the patterns and
     instances it is part of, which limits go by (L34). `stack` counts the Python frames below it, roughly. `memory`
-    holds the conversations that it sees (L29).
+    holds the conversations that it sees (L29). `leaving` tells that it runs a `finally` while its run is being ended by
+    what is no outcome of the program: an interrupt, a limit, a person who has to answer. Gone on with, the run comes
+    there again.
     """
 
     __slots__ = (
-        "depth", "home", "indices", "inherited", "memory", "order", "own", "prefix", "run", "stack", "template",
-        "within",
+        "depth", "home", "indices", "inherited", "leaving", "memory", "order", "own", "prefix", "run", "stack",
+        "template", "within",
     )  # fmt: skip
 
     def __init__(
@@ -81,6 +84,7 @@ class Activation:
         self.inherited: Mapping[str, Value] = {}
         self.within: tuple[str, ...] = ()
         self.memory = run.memory
+        self.leaving = False
 
     def branch(self, indices: tuple[int, ...], memory: Memory | None = None, *, fresh: bool = True) -> Activation:
         """The same body in a branch or step with indices of its own; a branch is a task, so its stack is `fresh`.
@@ -94,6 +98,7 @@ class Activation:
         made.inherited = self.inherited
         made.within = self.within
         made.memory = memory or self.memory
+        made.leaving = self.leaving
         return made
 
     def below(self, home: Home, prefix: str, order: tuple[int, ...], place: Place) -> Activation:
@@ -104,6 +109,7 @@ class Activation:
         made = Activation(self.run, home, prefix, order, (), depth, self.stack + home.code.weight)
         made.within = self.within
         made.memory = self.memory
+        made.leaving = self.leaving
         return made
 
     async def descend(self, work: Coroutine[Any, Any, Any]) -> Any:
@@ -137,6 +143,7 @@ class Run:
         on_warning: Callable[[Place, str, str], None],
         on_decision: Callable[..., None] | None,
         on_event: Callable[[str, Activation, Any], None] | None,
+        ledger: Ledger | None = None,
     ) -> None:
         self.run_id = run_id
         self.strict = strict
@@ -150,6 +157,7 @@ class Run:
         self.on_warning = on_warning
         self.on_decision = on_decision
         self.on_event = on_event
+        self.ledger = ledger
         self.live = Live()
         self.judged = Judged()
         self.perform: Perform = _unset

@@ -112,6 +112,11 @@ class Effect:
     attempt = 1
     made = 0
     number = 0
+    #: Of several questions that one condition puts to one judge: which it is, from 0.
+    turn = 0
+    #: What its journal notes of it while it is under way, and whether what came of it was read back from there.
+    draft: Any = None
+    recalled = False
     #: Seconds of the current attempt's `timeout` that are used up: one attempt may be several requests
     #: (`handlers/again`).
     spent = 0.0
@@ -155,6 +160,12 @@ class Effect:
     def address(self) -> str:
         """The address (L35), made when somebody wants to see it."""
         return self.site.address(self.place.prefix, self.indices)
+
+    @property
+    def idempotency_key(self) -> str:
+        """The same for every attempt of one call of one run, and for no other call: a service may tell by it that it
+        has done the work already."""
+        return f"{self.place.run.run_id}:{self.address}"
 
     @property
     def sample(self) -> int:

@@ -7,10 +7,11 @@ under way. Cancelled branches are awaited before anything else happens.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple
 
 from prose_lang.diagnostics import RunError
+from prose_lang.runtime.ledger import Ledger
 from prose_lang.runtime.place import Place
 
 #: Branches under way at once; further ones start as others end. The limit on *calls* at once is the runtime's (L34).
@@ -54,9 +55,16 @@ class Joined(NamedTuple):
 class _Join:
     """The join of one parallel block."""
 
-    def __init__(self, branch: Callable[[int], Awaitable[Any]], count: int, need: int | None, fail_fast: bool) -> None:
+    def __init__(
+        self,
+        branch: Callable[[int], Awaitable[Any]],
+        count: int,
+        numbers: Sequence[int],
+        need: int | None,
+        fail_fast: bool,
+    ) -> None:
         self.branch = branch
-        self.count = count
+        self.numbers = numbers
         self.need = need
         self.fail_fast = fail_fast
         self.next = 0
@@ -107,8 +115,8 @@ class _Join:
 
     async def take_branches(self, worker: int) -> None:
         self.begun += 1
-        while not self.stopping and self.next < self.count:
-            number = self.current[worker] = self.next
+        while not self.stopping and self.next < len(self.numbers):
+            number = self.current[worker] = self.numbers[self.next]
             self.next += 1
             try:
                 value = await self.branch(number)
@@ -141,7 +149,7 @@ class _Join:
         self.stop(number)
 
     async def run(self, live: Live, place: Place) -> None:
-        size = live.take(self.count, place)
+        size = live.take(len(self.numbers), place)
         try:
             await self.run_workers(size)
         finally:
@@ -178,14 +186,31 @@ async def join(
     *,
     need: int | None = None,
     fail_fast: bool = True,
+    ledger: Ledger | None = None,
+    address: Callable[[], str] | None = None,
 ) -> Joined:
     """Run `count` branches. `need` is how many successes decide a race (None: all run to their end); `live` counts the
     branches of the run, `place` is where the block stands.
 
+    Which branches ended before a race was decided, or a failure ended it, depends on the clock alone: it is settled in
+    the `ledger` under the block's `address`, and where it is known only those run, all to their ends (L35).
+
     Raises the error of the lowest branch that failed in a way that no strategy keeps (`RunError.catchable` is false).
     """
-    joined = _Join(branch, count, need, fail_fast and need is None)
-    await joined.run(live, place)
+    fail_fast = fail_fast and need is None
+    key = address() if ledger is not None and address is not None and (fail_fast or need is not None) else None
+    if ledger is None or key is None:
+        joined = _Join(branch, count, range(count), need, fail_fast)
+    elif (known := ledger.recall("join", key)) is not None:
+        numbers = [number for number in known.value if number < count]
+        joined, key = _Join(branch, count, numbers, None, False), None
+    else:
+        joined = _Join(branch, count, range(count), need, fail_fast)
+    if joined.numbers:
+        await joined.run(live, place)
     if joined.fatal is not None:
         raise joined.fatal[1]
-    return Joined(joined.values, joined.errors)
+    found = Joined(joined.values, joined.errors)
+    if ledger is not None and key is not None and (need is not None or found.errors):
+        ledger.settle("join", key, sorted({*found.successes, *found.errors}))
+    return found

@@ -164,6 +164,7 @@ class Actions(Bodies, abc.ABC):
 
     def parallel(self, node: n.Parallel) -> None:
         self.modifiers(node.modifiers, len(node.branches.statements))
+        self.sites[node] = self.addresses.site(node.span, "parallel")
         seen: dict[str, n.Name] = {}
         for name in published(node.branches):
             if name.id in seen:

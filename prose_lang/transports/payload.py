@@ -12,7 +12,7 @@ from typing import Any
 from prose_lang.diagnostics import RunError, ServiceError
 from prose_lang.journal.port import Store
 from prose_lang.journal.records import Attempt
-from prose_lang.services.plain import plain_error
+from prose_lang.services.answers import failure_data
 from prose_lang.transports.performing import known
 from prose_lang.transports.port import Answer, Task, dumps
 
@@ -49,7 +49,7 @@ def packed_answer(answer: Answer, store: Store | None) -> bytes:
     if len(data) <= LARGEST:
         return data
     if store is None or answer.refused:
-        error = plain_error(_too_large("what the service answered", len(data)))
+        error = failure_data(_too_large("what the service answered", len(data)))
         return dumps(Answer(error=error, seconds=answer.seconds).as_json()).encode()
     return b'{"kept":true}'
 

@@ -14,13 +14,15 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+import attrs
+
 from prose_lang.diagnostics import RunError, ServiceError
 from prose_lang.journal.port import Store, StoreError
 from prose_lang.journal.records import Attempt
 from prose_lang.runtime.effects import Effect, Modifiers, Service
+from prose_lang.services.answers import TOLD, failure_data, plain, reply_data
 from prose_lang.services.models.models import Models
 from prose_lang.services.models.request import Request
-from prose_lang.services.plain import TOLD, plain_error, plain_reply, plain_value
 from prose_lang.transports.port import Answer, Task, dumps
 from prose_lang.values import NotAValue, TooLarge, intake
 
@@ -41,15 +43,15 @@ class Performer:
         """
         store = self.store
         if store is None:
-            return await self._done(task)
+            return attrs.evolve(await self._done(task), origin=task.origin)
         try:
             found = await asyncio.to_thread(known, store, task)
         except StoreError as error:
             fault = RunError(error.code, f"the worker's store: {error.message}", hint=error.hint)
-            return Answer(error=plain_error(fault), refused=True)
+            return Answer(error=failure_data(fault), refused=True)
         if found is not None:
             return found
-        answer = await self._done(task)
+        answer = attrs.evolve(await self._done(task), origin=task.origin)
         if answer.refused:
             return answer
         try:
@@ -67,7 +69,7 @@ class Performer:
         except TimeoutError:  # what the service itself raises is an answer by now
             assert scope.expired(), "only the scope's own end gets here"
             error = ServiceError("P408", f"`{task.service}` did not answer within {task.timeout:g} s")
-            return Answer(error=plain_error(error), seconds=_since(began))
+            return Answer(error=failure_data(error), seconds=_since(began))
 
     async def _made(self, task: Task, began: float) -> Answer:
         usage: Mapping[str, Any] | None = None
@@ -81,18 +83,18 @@ class Performer:
             if current is not None and current.cancelling():
                 raise
             error: Exception = ServiceError("P406", "it cancelled itself")  # a service that does is not this worker
-            return Answer(error=plain_error(error), seconds=_since(began))
+            return Answer(error=failure_data(error), seconds=_since(began))
         except RunError as fault:
             # What passes by every `catch` says something about this process, or waits for a person.
-            return Answer(error=plain_error(fault), seconds=_since(began), refused=not fault.catchable)
+            return Answer(error=failure_data(fault), seconds=_since(began), refused=not fault.catchable)
         except Exception as fault:
-            return Answer(error=plain_error(fault), seconds=_since(began))
+            return Answer(error=failure_data(fault), seconds=_since(began))
         return Answer(value, usage=usage, seconds=_since(began))
 
     async def _replied(self, task: Task) -> dict[str, Any]:
         request = Request.of_json(task.asked)
         completion = self.models.completion_of(request.model)
-        return plain_reply(await completion.complete(request, task.patience))
+        return reply_data(await completion.complete(request, task.patience))
 
     async def _returned(self, task: Task) -> tuple[Any, Mapping[str, Any] | None]:
         service = self.services.get(task.service)
@@ -110,7 +112,7 @@ class Performer:
         except BaseException as error:
             raise ServiceError("P406", f"the function raised {error!r}") from error  # `sys.exit` ends no worker
         try:
-            value = plain_value(intake(found))
+            value = plain(intake(found))
         except (NotAValue, TooLarge) as error:
             raise ServiceError("P305", f"`{task.service}` returned what is not a value: {error}") from None
         usage = effect.usage
@@ -128,11 +130,15 @@ class _Delivered(Effect):
         told = {name: task.asked[name] for name in TOLD if name in task.asked}
         inputs = {name: intake(value) for name, value in task.asked["inputs"].items()}
         super().__init__(None, None, (), service, inputs, Modifiers(timeout=task.timeout, **told))  # type: ignore[arg-type]
-        self._address = task.address
+        self._task = task
 
     @property
     def address(self) -> str:
-        return self._address
+        return self._task.address
+
+    @property
+    def idempotency_key(self) -> str:
+        return self._task.idempotency_key
 
 
 def written(task: Task, answer: Answer) -> Attempt:

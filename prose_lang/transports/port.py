@@ -29,6 +29,7 @@ class Task:
     `kind` is `service`: `asked` are its inputs and what it is told besides, or `model`: `asked` is the request, and
     `patience` the seconds that its provider has. `number` counts what was sent of this call, from 1. `timeout` is the
     call's own in seconds, of which `spent` are gone (§9 L32): a worker keeps it, waiting for one does not use it up.
+    `origin` tells the evaluator that asks; it is no part of what is asked.
     """
 
     run: str
@@ -40,6 +41,7 @@ class Task:
     timeout: float | None = None
     spent: float = 0.0
     patience: float = 0.0
+    origin: str = ""
 
     @property
     def key(self) -> str:
@@ -78,11 +80,12 @@ class Task:
 
 @attrs.frozen
 class Answer:
-    """What came of a task: a value, or an error (`services.plain`), with what it took.
+    """What came of a task: a value, or an error (`services.answers`), with what it took.
 
     An error is an answer where it is about the service; whoever asks the same gets it again. One about the worker
     itself (no such service there, no key, a person is needed) is `refused`: it is nowhere kept, and asking anew may
-    help.
+    help. `origin` is that of the task that it was made for, which may be an earlier
+    one of the same id.
     """
 
     value: Any = None
@@ -90,22 +93,26 @@ class Answer:
     usage: Mapping[str, Any] | None = None
     seconds: float = 0.0
     refused: bool = False
+    origin: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """The answer as plain data."""
         made: dict[str, Any] = {"value": self.value} if self.error is None else {"error": dict(self.error)}
         if self.usage is not None:
             made["usage"] = dict(self.usage)
-        return {**made, "seconds": self.seconds}
+        return {**made, "seconds": self.seconds, "origin": self.origin}
 
     @classmethod
     def of_json(cls, plain: Mapping[str, Any]) -> Answer:
         """The answer that `as_json` wrote.
 
         >>> Answer.of_json(Answer(value=[1]).as_json())
-        Answer(value=[1], error=None, usage=None, seconds=0.0, refused=False)
+        Answer(value=[1], error=None, usage=None, seconds=0.0, refused=False, origin='')
         """
-        return cls(plain.get("value"), plain.get("error"), plain.get("usage"), plain.get("seconds", 0.0))
+        return cls(
+            plain.get("value"), plain.get("error"), plain.get("usage"), plain.get("seconds", 0.0),
+            origin=plain.get("origin", ""),
+        )  # fmt: skip
 
 
 class Transport(Protocol):

@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 
 from prose_lang.diagnostics import ProseError, RunError
-from prose_lang.services.plain import plain_error
+from prose_lang.services.answers import failure_data
 from prose_lang.transports.payload import packed_answer, unpacked_task
 from prose_lang.transports.performing import Performer
 from prose_lang.transports.port import Answer, Task
@@ -108,7 +108,7 @@ class TemporalWorker:
             task: Task = await asyncio.to_thread(unpacked_task, data, store)
         except (ProseError, ValueError, TypeError, KeyError) as error:
             fault = error if isinstance(error, RunError) else _unreadable(error)
-            raise ApplicationError(fault.message, plain_error(fault), type=REFUSED, non_retryable=True) from None
+            raise ApplicationError(fault.message, failure_data(fault), type=REFUSED, non_retryable=True) from None
         began = asyncio.get_running_loop().time()
 
         def done(how: str, answer: Answer | None = None) -> None:

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 import attrs
 import pytest
+from servers.temporal import TemporalServer
 
 from prose_lang import Engine, Limits
 from prose_lang.diagnostics import ProseError, RunError, ServiceError, WaitingError
@@ -20,7 +21,6 @@ from prose_lang.services.models.models import Models
 from prose_lang.services.models.settings import ModelSettings
 from prose_lang.transports import Task
 from prose_lang.transports.performing import Performer
-from servers.temporal import TemporalServer
 
 
 @attrs.frozen
@@ -79,6 +79,46 @@ def run(work: Any) -> Any:
 
     return asyncio.run(within())
 
+
+async def until(condition: Callable[[], Any]) -> None:
+    """Wait for something that happens outside of this loop, or that tells nobody."""
+    while not condition():  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+
+
+PATTERN = """
+---
+name: p
+kind: pattern
+---
+
+### Slots
+
+- `helper`: what helps
+
+### Delegation
+
+```prose
+return call helper
+  n: 2
+```
+""".lstrip()
+
+FUNCTION = """
+---
+name: p
+kind: function
+---
+
+### Requires
+
+- `text`: what to judge
+
+### Ensures
+
+- `verdict`: string
+- `score`: number
+""".lstrip()
 
 FAN_OUT = "return parallel for i in items:\n  call work\n    n: i"
 
@@ -208,9 +248,7 @@ def test_a_person_who_has_to_answer_stops_the_run_as_waiting(place: Place) -> No
 def test_what_only_this_process_has_stays_in_it(place: Place) -> None:
     async def main() -> Any:
         engine = Engine(services={"work": lambda n: n}, transport=place.dispatch())
-        pattern = engine.loads("return call helper\n  n: 2", "p")
-        text = "---\nname: p\nkind: pattern\n---\n\n### Slots\n\n- `helper`\n\n### Delegation\n\n```prose\nreturn call helper\n  n: 2\n```\n"
-        pattern = engine.loads(text)
+        pattern = engine.loads(PATTERN)
         return await engine.run_async(pattern, {"helper": lambda n: n * 21})  # there is no worker
 
     assert run(main()).value == 42
@@ -238,9 +276,7 @@ def test_requests_for_a_model_are_made_by_a_worker_and_corrected_by_the_evaluato
 
     async def main() -> Any:
         engine = Engine(model="openai/gpt-x", transport=place.dispatch())  # without a key
-        program = engine.loads(
-            "---\nname: p\nkind: function\n---\n\n### Requires\n\n- `text`: what\n\n### Ensures\n\n- `verdict`: string\n- `score`: number\n"
-        )
+        program = engine.loads(FUNCTION)
         async with place.worker(models=Models(completion=model)):
             return await engine.run_async(program, {"text": "hm"})
 
@@ -401,8 +437,7 @@ def test_a_call_that_was_cancelled_can_be_made_after_all(place: Place) -> None:
         asked, dispatch = task(n=7), place.dispatch()
         async with place.worker({"echo": echo}):
             first = asyncio.create_task(dispatch.call(asked))
-            while not made:
-                await asyncio.sleep(0.01)
+            await until(lambda: made)
             first.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await first
@@ -436,18 +471,17 @@ def test_a_timeout_counts_the_service_alone(place: Place) -> None:
 
 def test_a_worker_that_stops_gives_back_what_it_cannot_end(place: Place) -> None:
     deeds: list[str] = []
-    never = asyncio.Event()
+    begun = asyncio.Event()
 
     async def stuck(n: int) -> int:
-        await never.wait()
+        begun.set()
+        await asyncio.Event().wait()
         return n
 
     async def main() -> Any:
         asked = asyncio.create_task(place.dispatch().call(task("work", n=7)))
         async with place.worker({"work": stuck}, grace=0.2, told=lambda deed: deeds.append(deed.how)) as stop:
-            while not (await place.dispatch().workers()):
-                await asyncio.sleep(0.05)
-            await asyncio.sleep(0.3)
+            await asyncio.wait_for(begun.wait(), 10)
             stop.set()
         async with place.worker({"work": lambda n: n}, told=lambda deed: deeds.append(deed.how)):
             return await asked
@@ -461,8 +495,9 @@ def test_a_worker_that_stops_gives_back_what_it_cannot_end(place: Place) -> None
 
 def test_a_server_that_is_not_there_is_told_before_anything_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("temporalio")
-    from prose_lang.transports.temporal import TemporalDispatch
     from servers import free_ports
+
+    from prose_lang.transports.temporal import TemporalDispatch
 
     (port,) = free_ports(1)
     engine = Engine(services={"work": lambda n: n}, transport=TemporalDispatch("q", address=f"127.0.0.1:{port}"))
@@ -520,8 +555,7 @@ def test_a_server_that_goes_away_and_comes_back_loses_no_call(
         engine = Engine(services={"work": work}, transport=place.dispatch(), limits=Limits(calls=None))
         async with place.worker({"work": work}, slots=4):
             running = asyncio.create_task(engine.run_async(engine.loads(FAN_OUT), {"items": list(range(30))}))
-            while len(made) < 8:
-                await asyncio.sleep(0.02)
+            await until(lambda: len(made) >= 8)
             await asyncio.to_thread(own_temporal_server.stop)
             await asyncio.sleep(1)
             assert await asyncio.to_thread(own_temporal_server.start)

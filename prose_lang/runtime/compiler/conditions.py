@@ -95,7 +95,7 @@ class _Condition:
         if predicate is None:
             return None
         values = self.shown(f)
-        holds = bool(self.by_rule_of_host(predicate, values))
+        holds = bool(self.settled(f, lambda: bool(self.by_rule_of_host(predicate, values))))
         self.decided(f, "host", holds, values, "the host's rule")
         return holds
 
@@ -187,7 +187,7 @@ class _Condition:
     async def choose(self, f: Frame) -> str:
         labels = self.plan.labels
         host = self.host_rule(f)
-        label = None if host is None else self.by_rule_of_host(host, self.shown(f))
+        label = None if host is None else self.settled(f, lambda: self.by_rule_of_host(host, self.shown(f)))
         if label is not None:  # None leaves the choice to the layers below
             if label not in labels:
                 message = f"the host's rule for “{self.quoted}” chose {label!r}, which is no option"
@@ -253,8 +253,9 @@ class _Condition:
         self, here: Any, judge: Service, inputs: dict[str, AnyValue], read: Callable[[Any], Any]
     ) -> tuple[Any, str | None]:
         """Put a question to the judge; its answer, and the model that gave it if one did."""
-        for _ in range(2):
+        for turn in range(2):
             effect = Ask(self.plan.site, here, here.indices, judge, inputs)
+            effect.turn = turn
             answer = read(await self.answered(effect))
             if answer is not None:
                 return answer, effect.model
@@ -273,6 +274,20 @@ class _Condition:
                 raise
             message = f"`{service.name}` was to decide “{self.quoted}” and failed: {error.message}"
             raise self.undecided(service.name, message) from error
+
+    def settled(self, f: Frame, rule: Callable[[], Any]) -> Any:
+        """What a rule of the host says: what it said before, where the run is gone on with (L35)."""
+        ledger = f[0].run.ledger
+        if ledger is None:
+            return rule()
+        key = self.plan.site.address(f[0].prefix, f[0].indices)
+        known = ledger.recall("host", key)
+        if known is not None:
+            return known.value
+        found = rule()
+        if found is None or isinstance(found, (bool, str)):
+            ledger.settle("host", key, found)
+        return found
 
     def by_rule_of_host(self, rule: Callable[..., Any], values: dict[str, AnyValue]) -> Any:
         """What a rule of the host says about copies of the values: it cannot change what the program sees."""

@@ -111,7 +111,7 @@ class _Branch(NamedTuple):
 
 def compile_parallel(c: Compiler, node: n.Parallel) -> Value:
     """Each statement below is a branch; after the join, the names that they `let` are set around it."""
-    strategy, place = _strategy(c, node), c.place(node)
+    strategy, place, site = _strategy(c, node), c.place(node), c.program.sites[node]
     branches = [_branch(c, branch) for branch in node.branches.statements]
     published = [branch for branch in branches if branch.names]
     by_name = len(published) == len(branches) and strategy.name == "all"
@@ -133,7 +133,10 @@ def compile_parallel(c: Compiler, node: n.Parallel) -> Value:
 
         need = await _needed(strategy, f, len(branches))
         fail_fast = strategy.on_fail == "fail-fast"
-        joined = await join(branch, len(branches), here.run.live, place, need=need, fail_fast=fail_fast)
+        joined = await join(
+            branch, len(branches), here.run.live, place, need=need, fail_fast=fail_fast,
+            ledger=here.run.ledger, address=lambda: site.address(here.prefix, here.indices),
+        )  # fmt: skip
         values = _settle(strategy, joined, need, place)
         # A branch that failed or lost said nothing to anybody (L29).
         if any(frame[0].memory.changed for frame in frames):
@@ -174,7 +177,7 @@ def _branch(c: Compiler, statement: n.Statement) -> _Branch:
 
 def compile_fan_out(c: Compiler, node: n.ParallelFor | n.ParallelRepeat) -> Value:
     """The same body for every entry or number; the value is the list of theirs in input order."""
-    strategy, place = _strategy(c, node), c.place(node)
+    strategy, place, site = _strategy(c, node), c.place(node), c.program.sites[node]
     if isinstance(node, n.ParallelFor):
         source, count_place = c.expression(node.iterable), c.place(node.iterable)
         cell: int | None = c.program.writes[node.variable]
@@ -222,7 +225,10 @@ def compile_fan_out(c: Compiler, node: n.ParallelFor | n.ParallelRepeat) -> Valu
                 return completion.value if type(completion) is Return else None
 
             fail_fast = strategy.on_fail == "fail-fast"
-            joined = await join(branch, len(items), here.run.live, place, need=need, fail_fast=fail_fast)
+            joined = await join(
+                branch, len(items), here.run.live, place, need=need, fail_fast=fail_fast,
+                ledger=here.run.ledger, address=lambda: site.address(here.prefix, outer),
+            )  # fmt: skip
             values = _settle(strategy, joined, need, place)
             if said:
                 with located(place):

@@ -40,7 +40,7 @@ class _Stage:
 
     def __init__(self, c: Compiler, stage: n.Stage) -> None:
         self.kind = stage.kind
-        self.place = c.place(stage)
+        self.place, self.site = c.place(stage), c.program.sites[stage]
         self.step: Step = c.body(stage.body)
         self.fork = c.fork(stage.body)
         self.cells = [c.program.writes[name] for name in stage.names] or [c.program.items[stage]]
@@ -73,7 +73,8 @@ class _Stage:
 
     async def all_at_once(self, f: Frame, items: list[Any]) -> list[Any]:
         """`pmap`: each item is a branch of its own."""
-        memory, said = f[0].memory, {}
+        here = f[0]
+        memory, said, indices = here.memory, {}, here.indices
 
         async def branch(number: int) -> Any:
             own = memory.branch()
@@ -82,7 +83,11 @@ class _Stage:
                 said[number] = own
             return value
 
-        joined = await join(branch, len(items), f[0].run.live, self.place)
+        # The stage's own address has a hole for the number of an item; the block as a whole has none.
+        joined = await join(
+            branch, len(items), here.run.live, self.place,
+            ledger=here.run.ledger, address=lambda: self.site.address(here.prefix, (*indices, len(items))),
+        )  # fmt: skip
         if joined.errors:
             raise joined.errors[min(joined.errors)]
         if said:

@@ -401,7 +401,10 @@ def compile_try(c: Compiler, node: n.Try, tail: Any) -> Step:
         try:
             completion = await attempt(f)
         except BaseException as error:
-            f[0].indices = indices
+            here = f[0]
+            here.indices = indices
+            leaving = here.leaving
+            here.leaving = leaving or not (isinstance(error, RunError) and error.catchable)
             try:
                 instead = last.run(f)
                 instead = await instead if last.waits else instead
@@ -409,6 +412,8 @@ def compile_try(c: Compiler, node: n.Try, tail: Any) -> Step:
                 if second.__cause__ is None:
                     second.__cause__ = error
                 raise
+            finally:
+                here.leaving = leaving
             if instead is not None and isinstance(error, RunError) and error.catchable:
                 return instead  # a `return` in `finally` wins over the error, as over a value
             raise

@@ -1,0 +1,225 @@
+"""The record of one run: begun before its first call, gone on with by another process, ended with its outcome (L35).
+
+Here the parts meet: what a run is made of (`sources.py`, `recorded_names.py`), the store, and the journal among the
+handlers. Finding a run again and checking that it is still the same is `resuming.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import attrs
+
+from prose_lang.diagnostics.redact import Redactor
+from prose_lang.engine.kept_conversations import KeptConversations
+from prose_lang.engine.recorded_names import names_data
+from prose_lang.engine.sources import program_digest, source_texts
+from prose_lang.handlers.journal import Journal, Reader, spent, usage_of
+from prose_lang.handlers.limits import Limits, Spent
+from prose_lang.journal import Hold, Pen, RunRecord, SourceText, Store, StoreError, Writer, open_store
+from prose_lang.runtime.conversations import Memory
+from prose_lang.runtime.conversations import Store as Conversations
+from prose_lang.values import Value
+
+if TYPE_CHECKING:
+    import os
+
+    from prose_lang.engine.outcome import Outcome
+    from prose_lang.engine.pattern import Pattern
+
+
+class Records:
+    """Where an engine keeps its runs; the store is opened when it is first needed.
+
+    `stop` tells what happens where a run cannot be recorded: it ends (P501, P503), or it goes on without a record.
+    """
+
+    def __init__(self, store: str | os.PathLike[str] | Store, durability: str, *, stop: bool) -> None:
+        self._where = store
+        self._durability = durability
+        self.stop = stop
+        self._store: Store | None = None
+        self._writer: Writer | None = None
+
+    @property
+    def store(self) -> Store:
+        """The store. Raises StoreError."""
+        if self._store is None:
+            where = self._where
+            if isinstance(where, str) or hasattr(where, "__fspath__"):
+                self._store = open_store(where, durability=self._durability)  # type: ignore[arg-type]
+            else:
+                self._store = where
+        return self._store
+
+    @property
+    def writer(self) -> Writer:
+        """What writes to it."""
+        if self._writer is None:
+            self._writer = Writer(self.store)
+        return self._writer
+
+
+@attrs.frozen
+class Continued:
+    """How a run is gone on with: its `record`, the right to do so, and what is done where something has changed.
+
+    `frozen` reads back only; `accept` makes anew what was asked differently; `again` makes failed calls again.
+    """
+
+    record: RunRecord
+    hold: Hold | None
+    frozen: bool = False
+    accept: bool = False
+    again: bool = False
+    changed: bool = False
+
+
+class About(NamedTuple):
+    """What a record tells of a run before it starts."""
+
+    source: dict[str, Any]
+    names: dict[str, Any]
+    options: dict[str, Any]
+    sources: list[SourceText]
+    program: str
+
+
+def about(
+    pattern: Pattern,
+    documents: Sequence[Any],
+    names: Mapping[str, Any],
+    inputs: Mapping[str, Value],
+    options: dict[str, Any],
+    redactor: Redactor,
+) -> About:
+    """What is told of a run. Secrets are taken out."""
+    engine = pattern.engine
+    found = source_texts(pattern.document, documents, engine.loader)
+    texts = [source._replace(text=redactor.text(source.text)) for source in found]
+    path = pattern.document.path
+    entry = "" if pattern.entry is pattern.document.main else pattern.entry.name
+    source = {"name": pattern.document.source.name, "path": None if path is None else str(path), "entry": entry}
+    data = names_data(names, inputs, redactor, known=engine.services)
+    return About(source, data, options, texts, program_digest(texts, entry))
+
+
+class Recording:
+    """The record of one run while it is under way. `failure` tells why there is none, or why it breaks off."""
+
+    def __init__(self, run: str, store: Store | None, journal: Journal | None, hold: Hold | None) -> None:
+        self.run = run
+        self.store = store
+        self.journal = journal
+        self.hold = hold
+        self.failure: StoreError | None = None
+        self.before = 0.0
+        self.spent: list[Spent] = []
+        self.continued = False
+
+    @classmethod
+    async def begin(
+        cls,
+        records: Records,
+        run: str,
+        pattern: Pattern,
+        what: About,
+        redactor: Callable[[], Redactor],
+        told: Callable[[StoreError], None],
+        continued: Continued | None,
+    ) -> Recording:
+        """Begin, or go on. Raises StoreError where the engine stops for it."""
+        made = cls(run, None, None, continued.hold if continued is not None else None)
+
+        def lost(error: StoreError) -> None:
+            made.failure = error
+            told(error)
+
+        if continued is not None and continued.frozen:
+            made.store = records.store
+            reader = Reader(made.store, run)
+            made.journal = Journal(run, None, redactor, lost, reader=reader, frozen=True)
+            return made
+        try:
+            made.store = await asyncio.to_thread(_open, records, made, pattern, what, continued)
+            pen = Pen(records.writer)
+        except StoreError as error:
+            if made.hold is not None:
+                made.hold.release()
+            if records.stop or continued is not None:
+                raise
+            lost(error)
+            return made
+        reader_or_none = None if continued is None else Reader(made.store, run)
+        made.journal = Journal(
+            run, pen, redactor, lost, reader=reader_or_none, stop=records.stop,
+            accept=continued is not None and continued.accept, again=continued is not None and continued.again,
+        )  # fmt: skip
+        if continued is not None:
+            made.continued = True
+            made.before = continued.record.seconds
+            made.spent = list(spent(made.store.sums(run)))
+        return made
+
+    def memory(self, conversations: Conversations) -> Memory:
+        """The conversations of a run whose beginnings are on record."""
+        return Memory(
+            conversations if self.journal is None else KeptConversations(conversations, self.journal, self.run)
+        )
+
+    async def finish(self, outcome: Outcome) -> None:
+        """Write how it ended, wait until all is durable, and give the run free."""
+        journal, store = self.journal, self.store
+        try:
+            if journal is None or store is None or journal.pen is None:
+                return
+            if self.continued:  # calls of earlier sessions that this one did not come to count too
+                try:
+                    await journal.pen.flushed()
+                    used = usage_of(await asyncio.to_thread(store.sums, self.run))
+                except StoreError as error:
+                    journal.lost(error)
+                else:
+                    outcome.usage = used
+            await journal.finish(outcome.status, outcome_data(outcome))
+        finally:
+            if self.hold is not None:
+                self.hold.release()
+
+
+def _open(records: Records, made: Recording, pattern: Pattern, what: About, continued: Continued | None) -> Store:
+    """Put a run on record, or take it up again."""
+    from prose_lang import __version__
+
+    store = records.store
+    record = RunRecord(
+        made.run, pattern.name, json.dumps(what.source), json.dumps(what.names), json.dumps(what.options), what.program,
+        __version__, started=time.time(),
+    )  # fmt: skip
+    if continued is None:
+        made.hold = store.hold(made.run)
+        store.create(record, what.sources)
+    elif continued.changed:
+        store.reopen(made.run, record._replace(started=continued.record.started), what.sources)
+    else:
+        store.reopen(made.run)
+    return store
+
+
+def outcome_data(outcome: Outcome) -> dict[str, Any]:
+    """What a record keeps of an outcome besides its status."""
+    return {
+        "value": outcome.value,
+        "error": None if outcome.error is None else outcome.error.as_json(),
+        "diagnostics": [item.as_json() for item in outcome.diagnostics],
+        "usage": outcome.usage.as_json(),
+    }
+
+
+def limits_data(limits: Limits) -> dict[str, Any]:
+    """Limits as a record keeps them."""
+    return {name: getattr(limits, name) for name in ("calls", "tokens", "cost", "known_cost", "seconds", "concurrency")}

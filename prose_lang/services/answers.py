@@ -1,0 +1,86 @@
+"""What a service is asked and what it raised, as plain data: for whoever keeps answers or carries them elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prose_lang.diagnostics import RunError, ServiceError, WaitingError
+from prose_lang.runtime.effects import Effect
+from prose_lang.services.models.completion import Reply
+from prose_lang.values import ServiceRef, handout
+
+#: What is kept of an error besides its code and message.
+FLAGS = ("transient", "permanent", "uncharged", "overflow", "retry_after")
+#: Modifiers that are told to the service; the others are about how it is called (L32).
+TOLD = ("prompt", "model", "context")
+
+
+def asked(effect: Effect) -> dict[str, Any]:
+    """What a service that is no model is asked: its inputs, and the modifiers that it is told. Raises TooLarge."""
+    request: dict[str, Any] = {"inputs": {name: plain(value) for name, value in effect.inputs.items()}}
+    told = {name: getattr(effect.modifiers, name) for name in TOLD}
+    return request | {name: plain(value) for name, value in told.items() if value is not None}
+
+
+def plain(value: Any) -> Any:
+    """A value as data; references are the names of their services."""
+    return str(value) if isinstance(value, ServiceRef) else handout(value)
+
+
+def error_data(error: RunError) -> dict[str, Any]:
+    """An error of a service as data.
+
+    >>> error_data(ServiceError("P406", "it is down", hint="wait"))
+    {'code': 'P406', 'message': 'it is down', 'hint': 'wait'}
+    """
+    data: dict[str, Any] = {
+        "code": error.code, "message": error.message, "name": error.error_name, "hint": error.hint
+    }  # fmt: skip
+    data |= {flag: getattr(error, flag) for flag in FLAGS}
+    return {name: value for name, value in data.items() if value is not None and value is not False}
+
+
+def error_of(data: dict[str, Any], service: str) -> RunError:
+    """The error that `error_data` told of."""
+    kind = WaitingError if data["code"] == "P411" else ServiceError
+    made = kind(
+        data["code"], data.get("message", ""), service=service, hint=data.get("hint"), error_name=data.get("name")
+    )
+    for flag in FLAGS:
+        if flag in data:
+            setattr(made, flag, data[flag])
+    return made
+
+
+def failure_data(error: Exception) -> dict[str, Any]:
+    """Any error that a service raised as data; of a foreign one its type's name and its message.
+
+    >>> failure_data(KeyError("x"))
+    {'type': 'KeyError', 'message': "'x'"}
+    """
+    if isinstance(error, RunError):
+        return error_data(error)
+    try:
+        said = str(error)
+    except Exception:  # it cannot say what it is
+        said = ""
+    return {"type": type(error).__name__, "message": said}
+
+
+def failure_of(data: dict[str, Any], service: str) -> Exception:
+    """The error that `failure_data` told of."""
+    if "code" in data:
+        return error_of(data, service)
+    made: Exception = type(str(data.get("type", "Error")), (Exception,), {})(data.get("message", ""))
+    return made
+
+
+def reply_data(reply: Reply) -> dict[str, Any]:
+    """A model's reply as data."""
+    data = {"text": reply.text, "finish": reply.finish, "tokens_in": reply.tokens_in, "tokens_out": reply.tokens_out}
+    return data if reply.refusal is None else {**data, "refusal": reply.refusal}
+
+
+def reply_of(data: dict[str, Any]) -> Reply:
+    """The reply that `reply_data` told of. Raises KeyError for what is none."""
+    return Reply(data["text"], data.get("refusal"), data["finish"], data["tokens_in"], data["tokens_out"])
