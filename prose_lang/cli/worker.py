@@ -16,6 +16,9 @@ from prose_lang.cli.terminal import Terminal
 @click.option(
     "--slots", type=click.IntRange(1, 1000), default=4, metavar="N", help="Calls at the same time; 4 unless set."
 )
+@click.option(
+    "--runs", type=click.IntRange(0, 1000), default=4, metavar="N", help="Detached runs at the same time; 4 unless set."
+)
 @click.option("--store", metavar="FOLDER|URL", help="Where the runs are kept.")
 @click.option("--temporal", metavar="HOST:PORT", help="Temporal server; unless set $PROSE_TEMPORAL or 127.0.0.1:7233.")
 @click.option("--namespace", default="default", metavar="NAME", help="Namespace on the server; default unless set.")
@@ -28,6 +31,9 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     models whose keys are in the environment. Runs send them there with `prose run … --queue NAME`. Any number of
     workers may share a queue; together they make as many calls at a time as they have slots. Where one dies another
     makes its calls.
+
+    It also evaluates runs that were handed over with `prose run … --detach`, in slots of their own (--runs): from their
+    records, so that it needs their --store.
 
     With the --store of the runs an answer is kept there before it is given, so that no call is made twice that has
     been answered, whatever dies.

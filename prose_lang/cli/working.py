@@ -7,7 +7,9 @@ import contextlib
 import logging
 import os
 import signal
+import warnings
 from collections import Counter
+from typing import Any
 
 import attrs
 
@@ -16,11 +18,13 @@ from prose_lang.cli.status import EXIT
 from prose_lang.cli.terminal import Terminal
 from prose_lang.diagnostics import ProseError
 from prose_lang.engine import Engine
+from prose_lang.engine.evaluating import evaluations
 from prose_lang.engine.interrupts import INTERRUPTED
 from prose_lang.journal import Store, open_store
 from prose_lang.text import amount
+from prose_lang.transports import RunTask
 from prose_lang.transports.performing import Performer
-from prose_lang.transports.temporal import check_installed
+from prose_lang.transports.temporal import TemporalDispatch, check_installed
 from prose_lang.transports.temporal_worker import GRACE, Deed, TemporalWorker, described
 
 
@@ -31,6 +35,7 @@ class Request:
     services: tuple[str, ...]
     queue: str
     slots: int
+    runs: int
     store: str | None
     temporal: str | None
     namespace: str
@@ -42,6 +47,7 @@ def work(request: Request, terminal: Terminal) -> int:
     # The library tells by logging, with tracebacks, of what is told here in words.
     logging.getLogger("temporalio").addHandler(logging.NullHandler())
     logging.getLogger("temporalio").propagate = False
+    warnings.filterwarnings("ignore", module="temporalio")
     engine = Engine(services=services_of_files(request.services), models=model_settings(terminal))
     engine.models.keys.told = terminal.hide
     store = None if request.store is None else open_store(request.store)
@@ -57,8 +63,21 @@ async def _working(request: Request, engine: Engine, store: Store | None, termin
 
     def told(deed: Deed) -> None:
         made[deed.how] += 1
-        if terminal.verbosity >= 1 or (deed.how in ("refused", "given back") and not terminal.quiet):
+        is_run = isinstance(deed.task, RunTask)
+        if terminal.verbosity >= 1 or ((is_run or deed.how in ("refused", "given back")) and not terminal.quiet):
             terminal.say(described(deed))
+
+    def engine_of(*, model: str | None, **how: Any) -> Engine:
+        return Engine(
+            services=engine.services,
+            models=attrs.evolve(engine.models.settings, default=model),
+            trace=False,
+            on_store_error="stop",
+            **how,
+        )
+
+    def transport() -> TemporalDispatch:
+        return TemporalDispatch(request.queue, address=request.temporal, namespace=request.namespace, store=store)
 
     worker = TemporalWorker(
         request.queue,
@@ -66,6 +85,8 @@ async def _working(request: Request, engine: Engine, store: Store | None, termin
         slots=request.slots,
         address=request.temporal,
         namespace=request.namespace,
+        evaluator=evaluations(store, transport, engine_of) if store is not None and request.runs else None,
+        run_slots=request.runs,
         told=told,
     )
     stop = asyncio.Event()
@@ -84,9 +105,10 @@ async def _working(request: Request, engine: Engine, store: Store | None, termin
         begun = True
         if not terminal.quiet:
             names = ", ".join(engine.services) or "models alone"
+            also = f", and {amount(request.runs, 'run')}" if worker.evaluator is not None else ""
             terminal.say(
                 f"takes calls of the queue `{request.queue}` from Temporal at {worker.address}, "
-                f"{request.slots} at a time: {names}"
+                f"{request.slots} at a time{also}: {names}"
             )
 
     loop = asyncio.get_running_loop()

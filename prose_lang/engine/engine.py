@@ -39,7 +39,7 @@ from prose_lang.engine.loops import outside_loop
 from prose_lang.engine.outcome import DecisionRecord, Outcome, status_of
 from prose_lang.engine.pattern import Pattern
 from prose_lang.engine.preflight import check_models
-from prose_lang.engine.recording import Continued, Recording, Records, about, limits_data
+from prose_lang.engine.recording import About, Continued, Recording, Records, about, limits_data
 from prose_lang.engine.refusals import kind_refused
 from prose_lang.engine.resuming import Resuming, still_the_same
 from prose_lang.handlers import Limits, Recorder, compose
@@ -463,6 +463,28 @@ class Engine:
         """
         outside_loop("`replay` cannot be used", "`resuming.outcome_async`")
         return _value_or_error(asyncio.run(self._alone(self.resuming.outcome_async(run, names, replay=True))))
+
+    def detach(self, pattern: Pattern, names: Mapping[str, Any]) -> str:
+        """Put a run on record and hand it to the workers of the engine's transport; gives its id.
+
+        What it comes to stands in the record (`prose trace`). See `engine/detaching.py` for what it can be given, and
+        for the errors.
+        """
+        outside_loop("`detach` cannot be used", "`detach_async`")
+        return asyncio.run(self.detach_async(pattern, names))
+
+    async def detach_async(self, pattern: Pattern, names: Mapping[str, Any]) -> str:
+        """The same inside a running event loop."""
+        from prose_lang.engine.detaching import detached
+
+        return await detached(self, pattern, names)
+
+    def recordable(self, pattern: Pattern, names: Mapping[str, Any]) -> About:
+        """What a record tells of a run before it starts. Raises CheckError with everything that is wrong."""
+        with self._linking:
+            _, inputs, _, linked = self._prepare(pattern, names, None, None)
+        redactor = self.models.keys.redactor()
+        return about(pattern, linked.linker.documents, names, inputs, self._options(None), redactor)
 
     def interruptible(self, work: Callable[[list[Outcome]], Coroutine[Any, Any, Outcome]]) -> Outcome:
         """The outcome of what `work` begins, interrupts being a status of it as in `outcome`. It is given the list that

@@ -4,6 +4,6 @@ One is chosen by whoever sets up an engine (`Engine(transport=…)`); without on
 here: which attempts leave (`handlers/remote.py`), and starting workers (`cli/worker.py`).
 """
 
-from prose_lang.transports.port import Answer, Task, Transport
+from prose_lang.transports.port import Answer, RunTask, Task, Transport
 
-__all__ = ["Answer", "Task", "Transport"]
+__all__ = ["Answer", "RunTask", "Task", "Transport"]

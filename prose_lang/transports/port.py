@@ -115,6 +115,37 @@ class Answer:
         )  # fmt: skip
 
 
+@attrs.frozen
+class RunTask:
+    """A whole run, for a worker: its record in the store says what it is of and what it was given.
+
+    `models` are the slots that are bound to models, with their references: a record alone must not bring them back.
+    """
+
+    run: str
+    models: Mapping[str, Any] = attrs.field(factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """The task as plain data."""
+        return {"run": self.run, "models": dict(self.models)}
+
+    @classmethod
+    def of_json(cls, plain: Mapping[str, Any]) -> RunTask:
+        """The task that `as_json` wrote. Raises KeyError and the like for what is none."""
+        return cls(plain["run"], dict(plain["models"]))
+
+
+class Evaluation(Protocol):
+    """The evaluation of one run by a worker."""
+
+    async def run(self) -> str:
+        """Evaluate to the end, and give the status of the outcome. Raises ProseError where this worker cannot."""
+
+    def let_go(self) -> None:
+        """Leave the run as this process' death would: what is cancelled afterwards is neither written nor cancelled at
+        other workers, and another goes on with it."""
+
+
 class Transport(Protocol):
     """What carries attempts to workers. One object serves many runs at once."""
 
@@ -124,3 +155,6 @@ class Transport(Protocol):
     async def call(self, task: Task) -> Answer:
         """Have an attempt done; cancelling this cancels it there. A task that was given before, by this process or one
         that has died, is not done again: its answer is waited for, or read. Raises RunError P504."""
+
+    async def start(self, task: RunTask) -> None:
+        """Have a whole run evaluated by a worker, and by another where that one dies. Raises RunError P504."""

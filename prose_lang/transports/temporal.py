@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import os
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ from prose_lang.diagnostics import RunError, ServiceError
 from prose_lang.journal.port import Store, StoreError
 from prose_lang.transports.payload import packed_task, unpacked_answer
 from prose_lang.transports.performing import known
-from prose_lang.transports.port import Answer, Task
+from prose_lang.transports.port import Answer, RunTask, Task, dumps
 
 if TYPE_CHECKING:
     from temporalio.client import ActivityHandle, Client
@@ -33,8 +33,11 @@ if TYPE_CHECKING:
 #: Where a server is looked for: this variable, else on this machine.
 ADDRESS_VARIABLE = "PROSE_TEMPORAL"
 DEFAULT_ADDRESS = "127.0.0.1:7233"
-#: The name of the activity that is one attempt of a call, and the types of its failures.
+#: The activities: one attempt of a call, and a whole run, which waits on a queue of its own so that runs never keep
+#: their own calls from a slot; and the types of their failures.
 CALL = "prose.call"
+RUN = "prose.run"
+RUNS = "/runs"
 REFUSED = "prose.refused"
 GIVEN_BACK = "prose.given-back"
 #: Seconds to wait for a server that does not answer: at first, and when it goes away in the middle of a run.
@@ -44,8 +47,9 @@ LONG_PATIENCE = 60.0
 LOST_AFTER = 10.0
 #: Seconds that an attempt may take for Temporal; the call's own timeout is kept by the worker.
 _LONGEST = 7 * 24 * 3600.0
-#: Workers that may be lost over one attempt: what kills each that takes it must not kill them all.
+#: Workers that may be lost over one attempt, or one run: what kills each that takes it must not kill them all.
 _MOST_WORKERS = 10
+_MOST_EVALUATORS = 100
 #: Times that an attempt is submitted again which somebody else cancelled.
 _MOST_CANCELLED = 3
 _INSTALL = "pip install 'openprose-lang[temporal]'"
@@ -64,8 +68,9 @@ class TemporalDispatch:
     """A transport that hands attempts to the workers of a task queue. See `Transport`.
 
     `address` is HOST:PORT, that of `address_of` if it is not given; `store` that of the runs, by which large values
-    travel. `lost_after` are the seconds without a sign of life after which a worker's calls go to another. Connections
-    belong to event loops and are made with the first use. Raises RunError P504 if temporalio is not installed.
+    travel. `lost_after` are the seconds without a sign of life after which a worker's calls go to another. `told` hears
+    what a person should know. Connections belong to event loops and are made with the first use. Raises RunError P504
+    if temporalio is not installed.
 
     >>> TemporalDispatch("research", address="127.0.0.1:7233").queue  # doctest: +SKIP
     'research'
@@ -79,6 +84,7 @@ class TemporalDispatch:
         namespace: str = "default",
         store: Store | None = None,
         lost_after: float = LOST_AFTER,
+        told: Callable[[str], None] | None = None,
     ) -> None:
         check_installed()
         self.queue = queue
@@ -86,6 +92,8 @@ class TemporalDispatch:
         self.namespace = namespace
         self.store = store
         self.lost_after = lost_after
+        self.told = told
+        self._left = False
         self._clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Task[Client]] = (
             weakref.WeakKeyDictionary()
         )
@@ -93,9 +101,20 @@ class TemporalDispatch:
     async def open(self) -> None:
         """See `Transport`."""
         await self._client()
+        if self.told is not None and not await self.workers():
+            self.told(
+                f"no worker takes calls of the queue `{self.queue}` yet: `prose worker --queue {self.queue}` is one"
+            )
 
-    async def workers(self) -> int:
-        """How many workers have asked for calls of the queue lately. Raises RunError P504."""
+    def let_go(self) -> None:
+        """From now on calls are neither submitted nor cancelled: their run is gone on with by another process, which
+        finds those that are under way."""
+        self._left = True
+
+    async def workers(self, kind_of: str = "") -> int:
+        """How many workers have asked for calls of the queue lately; for runs, where `kind_of` is `RUNS`.
+
+        Raises RunError P504."""
         from temporalio.api.enums.v1 import TaskQueueType
         from temporalio.api.taskqueue.v1 import TaskQueue
         from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
@@ -104,7 +123,7 @@ class TemporalDispatch:
         client = await self._client()
         kind = TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY
         request = DescribeTaskQueueRequest(
-            namespace=self.namespace, task_queue=TaskQueue(name=self.queue), task_queue_type=kind
+            namespace=self.namespace, task_queue=TaskQueue(name=self.queue + kind_of), task_queue_type=kind
         )
         try:
             found = await client.workflow_service.describe_task_queue(request, timeout=timedelta(seconds=PATIENCE))
@@ -112,8 +131,37 @@ class TemporalDispatch:
             raise unreachable(self.address, str(error)) from None
         return len(found.pollers)
 
+    async def start(self, task: RunTask) -> None:
+        """See `Transport`."""
+        from temporalio.common import ActivityIDConflictPolicy, ActivityIDReusePolicy, RetryPolicy
+        from temporalio.service import RPCError
+
+        client = await self._client()
+        try:
+            await client.start_activity(
+                RUN,
+                raw(dumps(task.as_json()).encode()),
+                id=f"{task.run}@run",
+                task_queue=self.queue + RUNS,
+                start_to_close_timeout=timedelta(seconds=_LONGEST),
+                heartbeat_timeout=timedelta(seconds=self.lost_after),
+                # The record tells whether there is something left to do.
+                id_reuse_policy=ActivityIDReusePolicy.ALLOW_DUPLICATE,
+                id_conflict_policy=ActivityIDConflictPolicy.USE_EXISTING,
+                retry_policy=RetryPolicy(
+                    initial_interval=timedelta(seconds=0.5),
+                    maximum_interval=timedelta(seconds=5),
+                    maximum_attempts=_MOST_EVALUATORS,
+                ),
+                summary=f"run {task.run}",
+            )
+        except RPCError as error:
+            raise unreachable(self.address, str(error)) from None
+
     async def call(self, task: Task) -> Answer:
         """See `Transport`."""
+        if self._left:
+            raise asyncio.CancelledError
         data = await self._stored(packed_task, task, self.store)
         cancelled = 0
         away: float | None = None
@@ -145,7 +193,8 @@ class TemporalDispatch:
             handle = await asyncio.shield(starting)
             found = await handle.result()
         except asyncio.CancelledError:
-            await _cancel(starting)
+            if not self._left:
+                await _cancel(starting)
             raise
         except ActivityAlreadyStartedError:
             answer: Answer | None = None if self.store is None else await self._stored(known, self.store, task)
