@@ -226,8 +226,8 @@ async def _beat() -> None:
     silence = activity.info().heartbeat_timeout
     seconds = _BEAT if silence is None else min(_BEAT, max(_SHORTEST_BEAT, silence.total_seconds() / 5))
     while True:
+        await asyncio.sleep(seconds)  # a short call costs no message
         activity.heartbeat()
-        await asyncio.sleep(seconds)
 
 
 def _unreadable(error: Exception) -> RunError:
