@@ -50,7 +50,7 @@ def cassette_of(file: str | None, mode: str | None) -> Cassette | None:
 
 
 def transport_of(
-    queue: str | None, address: str | None, namespace: str, store: Store | None = None
+    queue: str | None, address: str | None, namespace: str, terminal: Terminal, store: Store | None = None
 ) -> Transport | None:
     """What carries calls to the workers of `--queue`. Raises ProseError P504, UsageError."""
     if queue is None:
@@ -59,7 +59,8 @@ def transport_of(
         return None
     from prose_lang.transports.temporal import TemporalDispatch
 
-    return TemporalDispatch(queue, address=address, namespace=namespace, store=store)
+    told = None if terminal.quiet else terminal.say
+    return TemporalDispatch(queue, address=address, namespace=namespace, store=store, told=told)
 
 
 #: Names hosts to which a base URL of a settings file may send a key, separated by commas.

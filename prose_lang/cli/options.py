@@ -78,8 +78,9 @@ def cassette_options(function: _F) -> _F:
 
 
 def queue_options(function: _F) -> _F:
-    """`--queue`, and where its server is."""
+    """`--queue`, where its server is, and `--detach`."""
     for option in (
+        click.option("--detach", is_flag=True, help="Hand the whole run to the workers of the --queue."),
         click.option(
             "--namespace", default="default", metavar="NAME", help="Namespace on the server; default unless set."
         ),

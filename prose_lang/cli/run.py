@@ -54,6 +54,17 @@ class _Run(click.Command):
             raise
 
 
+def _check_detached(options: dict[str, Any], ctx: click.Context) -> None:
+    """Raise UsageError for options that a run which is handed over cannot have."""
+    if options["queue"] is None:
+        raise click.UsageError("--detach hands the run to the workers of a --queue NAME, and there is none", ctx)
+    for name in ("script", "cassette"):
+        if options[name] is not None:
+            raise click.UsageError(f"--detach and --{name} exclude each other: workers do not have the file", ctx)
+    if options["output"] == "jsonl":
+        raise click.UsageError("--detach has no events to print; use --output json", ctx)
+
+
 @click.command(cls=_Run, short_help="Run a pattern on your services.")
 @click.argument("source", shell_complete=complete_source)
 @click.argument("names", nargs=-1, metavar="[NAME=VALUE | NAME:=JSON | NAME=@FILE]...")
@@ -113,7 +124,8 @@ def command(ctx: click.Context, /, **options: Any) -> int:
       $ echo 'return "Hello " + who' | prose run - who=world
 
     With --queue NAME the calls of registered services and models are made by `prose worker --queue NAME`, on any
-    number of machines; everything else stays here.
+    number of machines; everything else stays here. With --detach besides they evaluate the whole run, from its record:
+    its id is printed, and `prose trace` shows what comes of it.
 
     Exit status: 0 done, 1 the run failed, 2 usage, source or contract error, 3 a limit stopped it, 4 waiting for
     a person, 130 interrupted.
@@ -125,6 +137,8 @@ def command(ctx: click.Context, /, **options: Any) -> int:
         raise click.UsageError("--judge and --no-judge exclude each other", ctx)
     if options.pop("as_json"):
         options["output"] = "json"
+    if options["detach"]:
+        _check_detached(options, ctx)
     for name in ("max_calls", "timeout"):
         if options[name] == "none":
             options[name] = None

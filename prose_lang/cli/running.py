@@ -45,6 +45,7 @@ class Request:
     queue: str | None
     temporal: str | None
     namespace: str
+    detach: bool
     strict: bool
     output: str
     ask: bool
@@ -66,6 +67,9 @@ def run(request: Request, terminal: Terminal) -> int:
             ending = _run(request, terminal)
         except ProseError as error:
             ending = _Ending(Outcome("", "invalid", error=error, diagnostics=error.diagnostics))
+        if ending.outcome.status == "running":
+            _show_detached(ending.outcome.run_id, request, terminal)
+            return 0
         _show(ending, request.output, terminal)
     return EXIT[ending.outcome.status]
 
@@ -80,7 +84,7 @@ def _run(request: Request, terminal: Terminal) -> _Ending:
         judge=request.judge,
         models=model_settings(terminal, request.model, allow_models=request.allow_model),
         cassette=cassette_of(request.cassette, request.cassette_mode),
-        transport=transport_of(request.queue, request.temporal, request.namespace),
+        transport=transport_of(request.queue, request.temporal, request.namespace, terminal),
         limits=_limits(request),
         observers=observers,
         stream=_streams(request, terminal),
@@ -92,6 +96,8 @@ def _run(request: Request, terminal: Terminal) -> _Ending:
         from prose_lang.cli.asking import ask
 
         given = {**given, **ask(engine.program(pattern), given)}
+    if request.detach:
+        return _Ending(Outcome(engine.detach(pattern, given), "running"))
     started = time.perf_counter()
     with ExitStack() as stack:
         for observer in observers:
@@ -157,6 +163,15 @@ def _show(ending: _Ending, output: str, terminal: Terminal) -> None:
             terminal.write_json({"event": "end", **_plain(ending.outcome)}, one_line=True)
         case _:
             _show_person(ending, terminal)
+
+
+def _show_detached(run: str, request: Request, terminal: Terminal) -> None:
+    if request.output == "json":
+        terminal.write_json({"run_id": run, "status": "running"})
+        return
+    terminal.write(run)
+    if not terminal.quiet:
+        terminal.say(f"handed to the workers of the queue `{request.queue}`: `prose trace {run}` shows how it goes")
 
 
 def _plain(outcome: Outcome) -> Mapping[str, Any]:
