@@ -15,7 +15,7 @@ from prose_lang.cli.terminal import Terminal
 from prose_lang.diagnostics.redact import is_secret_name
 from prose_lang.diagnostics.visible import visible
 from prose_lang.services.models.models import NO_LIVE_CALLS, live_calls_off
-from prose_lang.transports.temporal import address_of
+from prose_lang.transports.temporal import ADDRESS_VARIABLE, DEFAULT_ADDRESS
 
 #: What the interpreter needs, and what it can do without.
 _NEEDED = ("lark", "attrs", "cattrs", "markdown-it-py", "ruamel.yaml", "click", "rich")
@@ -49,7 +49,10 @@ def diagnosis(terminal: Terminal) -> dict[str, Any]:
             "encoding": terminal.out.encoding,
         },
         "models": _models(terminal),
-        "engine": {"address": address_of(None, terminal.environ), "temporalio": _version("temporalio")},
+        "engine": {
+            "address": terminal.environ.get(ADDRESS_VARIABLE) or DEFAULT_ADDRESS,
+            "temporalio": _version("temporalio"),
+        },
         "live_calls": not live_calls_off(terminal.environ),
         "limits": {
             "calls": limits.calls,

@@ -56,12 +56,16 @@ _INSTALL = "pip install 'openprose-lang[temporal]'"
 
 
 def address_of(address: str | None, environ: Mapping[str, str] = os.environ) -> str:
-    """Where the server is: as given, as `PROSE_TEMPORAL` says, or on this machine.
+    """Where the server is: as given, as `PROSE_TEMPORAL` says, or on this machine. Raises RunError P504 for no address.
 
     >>> address_of(None, {}), address_of(None, {"PROSE_TEMPORAL": "10.0.0.7:7233"})
     ('127.0.0.1:7233', '10.0.0.7:7233')
     """
-    return address or environ.get(ADDRESS_VARIABLE) or DEFAULT_ADDRESS
+    found = address or environ.get(ADDRESS_VARIABLE) or DEFAULT_ADDRESS
+    host, _, port = found.rpartition(":")
+    if not host or not port.isdigit():
+        raise RunError("P504", f"`{found}` is no address of a Temporal server", hint="write HOST:PORT")
+    return found
 
 
 class TemporalDispatch:
@@ -86,9 +90,9 @@ class TemporalDispatch:
         lost_after: float = LOST_AFTER,
         told: Callable[[str], None] | None = None,
     ) -> None:
-        check_installed()
         self.queue = queue
         self.address = address_of(address)
+        check_installed()
         self.namespace = namespace
         self.store = store
         self.lost_after = lost_after
@@ -345,9 +349,6 @@ async def connected(address: str, namespace: str) -> Client:
     from temporalio.client import Client
     from temporalio.service import RPCError, RPCStatusCode
 
-    host, _, port = address.rpartition(":")
-    if not host or not port.isdigit():
-        raise RunError("P504", f"`{address}` is no address of a Temporal server", hint="write HOST:PORT")
     limit = timedelta(seconds=PATIENCE)
     try:
         async with asyncio.timeout(PATIENCE + 1):

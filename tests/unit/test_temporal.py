@@ -510,11 +510,10 @@ def test_a_server_that_is_not_there_is_told_before_anything_runs(monkeypatch: py
 
 @pytest.mark.parametrize("address", ["nowhere", ":7233", "host:", "host:x"])
 def test_an_address_that_is_none(address: str) -> None:
-    pytest.importorskip("temporalio")
-    from prose_lang.transports.temporal import connected
+    from prose_lang.transports.temporal import address_of
 
     with pytest.raises(RunError, match=r"is no address of a Temporal server"):
-        asyncio.run(connected(address, "default"))
+        address_of(address)
 
 
 def test_a_namespace_that_is_not_there(place: Place) -> None:
