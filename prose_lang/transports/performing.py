@@ -21,6 +21,7 @@ from prose_lang.journal.port import Store, StoreError
 from prose_lang.journal.records import Attempt
 from prose_lang.runtime.effects import Effect, Modifiers, Service
 from prose_lang.services.answers import TOLD, failure_data, plain, reply_data
+from prose_lang.services.models.local.catalogue import is_local
 from prose_lang.services.models.models import Models
 from prose_lang.services.models.request import Request
 from prose_lang.transports.port import Answer, Task, dumps
@@ -34,6 +35,7 @@ class Performer:
         self.services = services
         self.models = models
         self.store = store
+        self._loaded = False
 
     async def perform(self, task: Task) -> Answer:
         """The answer to a task, from the store if it is known there.
@@ -94,6 +96,12 @@ class Performer:
     async def _replied(self, task: Task) -> dict[str, Any]:
         request = Request.of_json(task.asked)
         completion = self.models.completion_of(request.model)
+        if not self._loaded and not self.models.answered_here and not is_local(request.model):
+            from prose_lang.services.models.litellm_completion import load_litellm
+
+            # Importing it takes seconds, in which the loop could give no sign of life.
+            await asyncio.to_thread(load_litellm)
+            self._loaded = True
         return reply_data(await completion.complete(request, task.patience))
 
     async def _returned(self, task: Task) -> tuple[Any, Mapping[str, Any] | None]:

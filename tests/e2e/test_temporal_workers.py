@@ -24,9 +24,13 @@ from uuid import uuid4
 import pytest
 from servers.temporal import TemporalServer
 
+import prose_lang
 from prose_lang import Engine, Limits
 
 pytestmark = pytest.mark.slow
+
+#: The processes run what these tests run, wherever their folder is.
+ENVIRONMENT = dict(os.environ, PYTHONPATH=str(Path(prose_lang.__file__).parents[1]))
 
 SERVICES = """
 import os, time
@@ -144,8 +148,9 @@ class Site:
 
     def start(self, *words: str) -> subprocess.Popen[str]:
         made = subprocess.Popen(
-            [sys.executable, *words], cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
+            [sys.executable, *words], cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env=ENVIRONMENT,
+        )  # fmt: skip
         self.processes.append(made)
         return made
 
@@ -235,6 +240,28 @@ def test_an_evaluator_that_is_killed_goes_on_elsewhere_and_no_call_is_made_twice
     assert site.deeds.begun() == Counter(range(200))
 
 
+def test_a_detached_run_goes_on_at_another_worker_when_its_evaluator_is_killed(site: Site) -> None:
+    first = site.worker(4)
+    made = engine(site.folder, site.address, site.queue)
+    assert made.records is not None
+    store = made.records.store
+    number = made.detach(made.loads(PROGRAM.format(seconds=0.2)), {"items": list(range(100))})
+    wait_until(lambda: len(site.deeds.ended()) >= 30)
+    assert store.held(number)  # by the only worker there is
+    second = site.worker(4)
+    wait_until(lambda: second.pid in site.deeds.shares())
+    first.kill()
+    first.wait()
+    killed, answered = len(site.deeds.lines()), site.answered()
+    wait_until(lambda: store.run(number).status == "ok")
+    assert json.loads(store.run(number).outcome or "")["value"] == [n * n for n in range(100)]
+    again = {n for what, n, _ in site.deeds.lines()[killed:] if what == "begin"}
+    assert not again & answered
+    begun = site.deeds.begun()
+    assert set(begun) == set(range(100))
+    assert sum(begun.values()) <= 104  # the calls that died with the first worker were made again
+
+
 def test_a_worker_ends_what_it_does_when_it_is_told_to_stop(site: Site) -> None:
     worker = site.worker(2)
 
@@ -291,7 +318,7 @@ def test_what_keeps_a_worker_from_beginning_is_told(site: Site) -> None:
     (site.folder / "file").write_text("")
     out, err = site.start(*words, "--store", "file").communicate(timeout=30)
     assert "error[P501]" in err
-    environ = dict(os.environ, PROSE_TEMPORAL="nonsense")
+    environ = dict(ENVIRONMENT, PROSE_TEMPORAL="nonsense")
     done = subprocess.run(
         [sys.executable, *words[:-2]], cwd=site.folder, env=environ, capture_output=True, text=True, timeout=30
     )
