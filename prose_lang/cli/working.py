@@ -24,7 +24,7 @@ from prose_lang.journal import Store, open_store
 from prose_lang.text import amount
 from prose_lang.transports import RunTask
 from prose_lang.transports.performing import Performer
-from prose_lang.transports.temporal import TemporalDispatch, address_of, check_installed
+from prose_lang.transports.temporal import TemporalDispatch, address_of, check_installed, queue_of
 from prose_lang.transports.temporal_worker import GRACE, Deed, TemporalWorker, described
 
 
@@ -44,6 +44,7 @@ class Request:
 def work(request: Request, terminal: Terminal) -> int:
     """Work until a signal, and give the exit status. Raises ProseError for what keeps it from beginning."""
     address_of(request.temporal, terminal.environ)
+    queue_of(request.queue)
     check_installed()
     # The library tells by logging, with tracebacks, of what is told here in words.
     logging.getLogger("temporalio").addHandler(logging.NullHandler())

@@ -9,14 +9,19 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from prose_lang.diagnostics import CheckError, Diagnostic, ProseError, RunError
 from prose_lang.engine.given import Given
 from prose_lang.engine.recording import About, outcome_data
 from prose_lang.journal import UNFINISHED, Finished, RunRecord, Store
+from prose_lang.semantics import Program
+from prose_lang.semantics.persistence import RUN, persisted
 from prose_lang.services import parse_reference
+from prose_lang.syntax import nodes as n
+from prose_lang.syntax.visiting import walk
+from prose_lang.text import Span
 from prose_lang.transports import RunTask
 
 if TYPE_CHECKING:
@@ -40,7 +45,8 @@ async def detached(engine: Engine, pattern: Pattern, names: Mapping[str, Any]) -
         raise ValueError("a detached run needs Engine(store=…, transport=…)")
     if engine.conditions:
         raise ValueError("a detached run cannot be given conditions of the host's table")
-    what = engine.recordable(pattern, names)
+    what, programs = engine.recordable(pattern, names)
+    check_conversations(programs)
     models = given_elsewhere(what, engine.judge)
     await engine.transport.open()
     store, run = engine.records.store, new_run_id()
@@ -55,6 +61,24 @@ async def detached(engine: Engine, pattern: Pattern, names: Mapping[str, Any]) -
         await asyncio.to_thread(store.remove, [run])
         raise
     return run
+
+
+def check_conversations(programs: Iterable[Program]) -> None:
+    """Raise CheckError P212 for a conversation that is kept in a folder: of this machine, and not of a worker's."""
+    found: list[Diagnostic] = []
+    for program in programs:
+        if program.body is None:
+            continue
+        for node in walk(program.body):
+            if not isinstance(node, (n.AgentDef, n.Session, n.Resume)):
+                continue
+            scope = persisted(node.properties)
+            if scope not in (None, RUN):
+                message = f"`persist: {scope}` keeps a conversation in a folder of this machine; workers do not have it"
+                hint = "a detached run can keep it in the run: persist: true"
+                found.append(Diagnostic("P212", message, program.source, Span(node.start, node.end), hint=hint))
+    if found:
+        raise CheckError.from_diagnostics(found)
 
 
 def given_elsewhere(what: About, judge: Any = None) -> dict[str, Any]:

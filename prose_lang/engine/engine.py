@@ -479,12 +479,16 @@ class Engine:
 
         return await detached(self, pattern, names)
 
-    def recordable(self, pattern: Pattern, names: Mapping[str, Any]) -> About:
-        """What a record tells of a run before it starts. Raises CheckError with everything that is wrong."""
+    def recordable(self, pattern: Pattern, names: Mapping[str, Any]) -> tuple[About, list[Program]]:
+        """What a record tells of a run before it starts, and the programs it is made of.
+
+        Raises CheckError with everything that is wrong.
+        """
         with self._linking:
             _, inputs, _, linked = self._prepare(pattern, names, None, None)
         redactor = self.models.keys.redactor()
-        return about(pattern, linked.linker.documents, names, inputs, self._options(None), redactor)
+        what = about(pattern, linked.linker.documents, names, inputs, self._options(None), redactor)
+        return what, linked.linker.programs
 
     def interruptible(self, work: Callable[[list[Outcome]], Coroutine[Any, Any, Outcome]]) -> Outcome:
         """The outcome of what `work` begins, interrupts being a status of it as in `outcome`. It is given the list that

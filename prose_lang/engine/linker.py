@@ -158,6 +158,11 @@ class Linker:
 
     # --- programs ----------------------------------------------------------------------------------------------------
 
+    @property
+    def programs(self) -> list[Program]:
+        """The programs that have been linked so far."""
+        return list(self._programs.values())
+
     def program(self, unit: Unit) -> Program:
         """The checked program of an entry with a body; its faults are noted."""
         known = self._programs.get(unit.entry)

@@ -7,10 +7,12 @@ of attempts, where it belongs to its run and is removed with it: what was asked 
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 from prose_lang.diagnostics import RunError, ServiceError
-from prose_lang.journal.port import Store
+from prose_lang.diagnostics.redact import Redactor
+from prose_lang.journal.port import Store, StoreError
 from prose_lang.journal.records import Attempt
 from prose_lang.services.answers import failure_data
 from prose_lang.transports.performing import known
@@ -25,8 +27,8 @@ def packed_task(task: Task, store: Store | None) -> bytes:
     data = dumps(task.as_json()).encode()
     if len(data) <= LARGEST:
         return data
-    if store is None:
-        raise _too_large("what the call sends", len(data))
+    if store is None or _holds_a_secret(data.decode()):
+        raise _too_large("what the call sends", len(data), store)
     store.put_attempt(Attempt(task.run, task.key, -task.number, "asked", data.decode(), None))
     return dumps({"run": task.run, "key": task.key, "number": task.number}).encode()
 
@@ -43,14 +45,14 @@ def unpacked_task(data: bytes, store: Store | None) -> Task:
     return Task.of_json(plain)
 
 
-def packed_answer(answer: Answer, store: Store | None) -> bytes:
+def packed_answer(answer: Answer, task: Task, store: Store | None) -> bytes:
     """An answer as it travels; one that is too large has to be kept in the store."""
     data = dumps(answer.as_json()).encode()
     if len(data) <= LARGEST:
         return data
-    if store is None or answer.refused:
-        error = failure_data(_too_large("what the service answered", len(data)))
-        return dumps(Answer(error=error, seconds=answer.seconds).as_json()).encode()
+    if store is None or not _is_kept(task, store):
+        error = failure_data(_too_large("what the service answered", len(data), store))
+        return dumps(Answer(error=error, seconds=answer.seconds, origin=answer.origin).as_json()).encode()
     return b'{"kept":true}'
 
 
@@ -66,8 +68,20 @@ def unpacked_answer(data: bytes, task: Task, store: Store | None) -> Answer:
     return found
 
 
-def _too_large(what: str, size: int) -> ServiceError:
-    return ServiceError(
-        "P406", f"{what} has {size:,} bytes; without a store at most {LARGEST:,} travel",
-        hint="give the run and its workers the same --store",
-    )  # fmt: skip
+def _is_kept(task: Task, store: Store) -> bool:
+    try:
+        return known(store, task) is not None
+    except StoreError:
+        return False
+
+
+def _holds_a_secret(text: str) -> bool:
+    return Redactor.from_environment(os.environ).text(text) is not text
+
+
+def _too_large(what: str, size: int, store: Store | None) -> ServiceError:
+    if store is None:
+        said, hint = "without a store", "give the run and its workers the same --store"
+    else:
+        said, hint = "holding a secret, which is not kept in a store,", "leave the secret to the service"
+    return ServiceError("P406", f"{what} has {size:,} bytes; {said} at most {LARGEST:,} travel", hint=hint)

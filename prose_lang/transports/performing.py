@@ -54,10 +54,11 @@ class Performer:
         if found is not None:
             return found
         answer = attrs.evolve(await self._done(task), origin=task.origin)
-        if answer.refused:
-            return answer
+        attempt = written(task, answer)
+        if answer.refused or self.models.keys.redactor().text(attempt.result) is not attempt.result:
+            return answer  # a secret is kept nowhere; the call is made again where the answer gets lost
         try:
-            return read(await asyncio.to_thread(store.put_attempt, written(task, answer)))
+            return read(await asyncio.to_thread(store.put_attempt, attempt))
         except StoreError:
             return answer
 
@@ -94,7 +95,10 @@ class Performer:
         return Answer(value, usage=usage, seconds=_since(began))
 
     async def _replied(self, task: Task) -> dict[str, Any]:
-        request = Request.of_json(task.asked)
+        try:
+            request = Request.of_json(task.asked)
+        except (KeyError, TypeError):
+            raise unreadable() from None
         completion = self.models.completion_of(request.model)
         if not self._loaded and not self.models.answered_here and not is_local(request.model):
             from prose_lang.services.models.litellm_completion import load_litellm
@@ -112,7 +116,10 @@ class Performer:
                 "P202", f"the worker knows no service `{task.service}`; it knows {known}",
                 hint="start every worker of the queue with the same --services FILE as the run",
             )  # fmt: skip
-        effect = _Delivered(task, service)
+        try:
+            effect = _Delivered(task, service)
+        except (KeyError, TypeError, AttributeError):
+            raise unreadable() from None
         try:
             found = await service.invoke(effect)
         except (Exception, KeyboardInterrupt, GeneratorExit, asyncio.CancelledError):
@@ -165,6 +172,11 @@ def known(store: Store, task: Task) -> Answer | None:
 def read(attempt: Attempt) -> Answer:
     """The answer that `written` kept."""
     return Answer.of_json(json.loads(attempt.result))
+
+
+def unreadable() -> RunError:
+    """P504 for what was sent by another version of this program."""
+    return RunError("P504", "the worker cannot read what it was sent", hint="run the same version of prose everywhere")
 
 
 def _since(began: float) -> float:

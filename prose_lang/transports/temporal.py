@@ -68,6 +68,18 @@ def address_of(address: str | None, environ: Mapping[str, str] = os.environ) -> 
     return found
 
 
+def queue_of(name: str) -> str:
+    """The name of a task queue. Raises RunError P504 for what cannot be one.
+
+    >>> queue_of("research")
+    'research'
+    """
+    if not name.strip() or len(name) > 200 or not name.isprintable() or name.endswith(RUNS):
+        reason = f"ends in {RUNS}, which is for whole runs" if name.endswith(RUNS) else "cannot be the name of a queue"
+        raise RunError("P504", f"`{name[:200]}` {reason}", hint="a name is up to 200 characters: letters, digits, -")
+    return name
+
+
 class TemporalDispatch:
     """A transport that hands attempts to the workers of a task queue. See `Transport`.
 
@@ -90,7 +102,7 @@ class TemporalDispatch:
         lost_after: float = LOST_AFTER,
         told: Callable[[str], None] | None = None,
     ) -> None:
-        self.queue = queue
+        self.queue = queue_of(queue)
         self.address = address_of(address)
         check_installed()
         self.namespace = namespace

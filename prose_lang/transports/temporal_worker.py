@@ -19,9 +19,9 @@ import attrs
 from prose_lang.diagnostics import ProseError, RunError
 from prose_lang.services.answers import failure_data
 from prose_lang.transports.payload import packed_answer, unpacked_task
-from prose_lang.transports.performing import Performer
+from prose_lang.transports.performing import Performer, unreadable
 from prose_lang.transports.port import Answer, Evaluation, RunTask, Task, dumps
-from prose_lang.transports.temporal import CALL, GIVEN_BACK, REFUSED, RUN, RUNS, address_of, connected, raw
+from prose_lang.transports.temporal import CALL, GIVEN_BACK, REFUSED, RUN, RUNS, address_of, connected, queue_of, raw
 
 #: Seconds that calls under way are given to end when a worker is told to stop.
 GRACE = 30.0
@@ -60,7 +60,7 @@ class TemporalWorker:
         run_slots: int = 1,
         told: Callable[[Deed], None] | None = None,
     ) -> None:
-        self.queue = queue
+        self.queue = queue_of(queue)
         self.performer = performer
         self.slots = slots
         self.address = address_of(address)
@@ -135,7 +135,7 @@ class TemporalWorker:
         self.under_way += 1
         try:
             answer = await self.performer.perform(task)
-            packed = await asyncio.to_thread(packed_answer, answer, store)
+            packed = await asyncio.to_thread(packed_answer, answer, task, store)
         except asyncio.CancelledError:
             if _stops():
                 done("given back")
@@ -233,7 +233,7 @@ async def _beat() -> None:
 def _unreadable(error: Exception) -> RunError:
     if isinstance(error, ProseError):
         return RunError(error.code, f"the worker's store: {error.message}", hint=error.hint)
-    return RunError("P504", "the worker cannot read what it was sent", hint="run the same version of prose everywhere")
+    return unreadable()
 
 
 def described(deed: Deed) -> str:

@@ -125,6 +125,17 @@ def test_a_judge_of_this_process_cannot_be_given(store: Store) -> None:
             made.detach(made.loads(ROUNDS), {"helper": "work", "items": [1]})
 
 
+def test_a_conversation_in_a_folder_cannot_go_along(store: Store) -> None:
+    made = engine(store, Recorded(), model="openai/gpt-x")
+    text = 'agent scribe:\n  persist: {}\nreturn session: scribe\n  prompt: "hello"'
+    with pytest.raises(CheckError) as raised:
+        made.detach(made.loads(text.format("project")), {})
+    (fault,) = raised.value.diagnostics
+    assert (fault.code, fault.span is not None) == ("P212", True)
+    assert "`persist: project` keeps a conversation in a folder of this machine" in fault.message
+    assert made.detach(made.loads(text.format("true")), {})
+
+
 def test_what_is_wrong_with_a_program_is_told_at_once(store: Store) -> None:
     made = engine(store, Recorded())
     with pytest.raises(CheckError) as raised:

@@ -395,6 +395,38 @@ def test_large_values_go_by_the_store(place: Place) -> None:
     assert unread.error["message"] == "what the call sends went by the store, and the worker's store does not have it"
 
 
+def test_answers_that_hold_a_secret_are_given_and_not_kept(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "sesame-open-1234")
+
+    async def echo(n: str) -> str:
+        return n
+
+    async def main() -> Any:
+        secret, plain = task(n="it is sesame-open-1234"), task(n="it is not told")
+        async with place.worker({"echo": echo}):
+            found = [(await place.dispatch().call(one)).value for one in (secret, plain)]
+            large = task(n="sesame-open-1234" + "x" * 1_600_000)
+            with pytest.raises(ServiceError, match="holding a secret, which is not kept in a store, at most 1,500,000"):
+                await place.dispatch().call(large)
+        kept = [place.store.attempt(one.run, one.key, one.number) for one in (secret, plain, large)]
+        return found, [one is not None for one in kept]
+
+    assert run(main()) == (["it is sesame-open-1234", "it is not told"], [False, True, False])
+
+
+def test_what_another_version_sent_is_refused(place: Place) -> None:
+    async def main() -> Any:
+        asked = attrs.evolve(task(n=1), asked={"words": 1})
+        odd = attrs.evolve(task(n=1), kind="model", asked={"words": 1})
+        async with place.worker({"echo": lambda n: n}):
+            return [await place.dispatch().call(one) for one in (asked, odd)]
+
+    for answer in run(main()):
+        assert answer.refused
+        assert answer.error["code"] == "P504"
+        assert answer.error["message"] == "the worker cannot read what it was sent"
+
+
 # --- cancellation and time -------------------------------------------------------------------------------------------
 
 
@@ -514,6 +546,15 @@ def test_an_address_that_is_none(address: str) -> None:
 
     with pytest.raises(RunError, match=r"is no address of a Temporal server"):
         address_of(address)
+
+
+@pytest.mark.parametrize("queue", ["", "  ", "a\nb", "x" * 201, "research/runs"])
+def test_a_queue_that_cannot_be_one(queue: str) -> None:
+    from prose_lang.transports.temporal import queue_of
+
+    with pytest.raises(RunError) as raised:
+        queue_of(queue)
+    assert raised.value.code == "P504"
 
 
 def test_a_namespace_that_is_not_there(place: Place) -> None:
