@@ -16,9 +16,10 @@ from servers.temporal import TemporalServer
 from prose_lang import Engine, Limits
 from prose_lang.diagnostics import ProseError, RunError, ServiceError, WaitingError
 from prose_lang.journal import Store, open_store
+from prose_lang.journal.leaving import LeavableStore
 from prose_lang.services.models.completion import Reply
 from prose_lang.services.models.models import Models
-from prose_lang.services.models.settings import ModelSettings
+from prose_lang.services.models.settings import ModelSettings, Price
 from prose_lang.transports import Task
 from prose_lang.transports.performing import Performer
 
@@ -603,3 +604,129 @@ def test_a_server_that_goes_away_and_comes_back_loses_no_call(
 
     assert run(main()).value == list(range(30))
     assert sorted(made) == list(range(30))
+
+
+# --- gone on with ----------------------------------------------------------------------------------------------------
+
+
+async def left_at(place: Place, text: str, names: dict[str, Any], moment: Callable[[], Any], **options: Any) -> str:
+    """Evaluate until a moment and leave the run as the sudden death of its process would; gives its id."""
+    store, dispatch = LeavableStore(place.store), place.dispatch()
+    engine = Engine(store=store.whole, transport=dispatch, **options)
+    running = asyncio.create_task(engine.run_async(engine.loads(text), names))
+    await until(moment)
+    store.leave()
+    dispatch.let_go()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    (record,) = place.store.runs()
+    assert record.status == "running"
+    return record.id
+
+
+def test_what_a_retried_call_was_answered_is_not_asked_again(place: Place) -> None:
+    made: list[int] = []
+    go_on = asyncio.Event()
+
+    async def work(n: int) -> int:
+        made.append(n)
+        if len(made) == 1:
+            raise ServiceError("P406", "not yet")
+        await go_on.wait()
+        return len(made)
+
+    async def main() -> Any:
+        async with place.worker({"work": work}):
+            number = await left_at(
+                place, "return call work\n  n: 1\n  retry: 3", {}, lambda: len(made) == 2, services={"work": work}
+            )
+            go_on.set()
+            engine = Engine(services={"work": work}, store=place.store, transport=place.dispatch())
+            return await engine.resume_async(number)
+
+    outcome = run(main())
+    assert outcome.value == 2
+    assert made == [1, 1]
+    assert outcome.usage.calls == 2
+    assert [call.attempts for call in outcome.trace.calls] == [2]
+
+
+def test_what_a_model_was_asked_is_not_paid_again_nor_counted_twice(place: Place) -> None:
+    class Slow(_Model):
+        go_on = asyncio.Event()
+
+        async def complete(self, request: Any, seconds: float) -> Reply:
+            if len(self.texts) == 1:
+                self.requests.append(request)
+                await self.go_on.wait()
+                self.requests.pop()
+            return await super().complete(request, seconds)
+
+    model = Slow("nonsense", '{"verdict": "accept", "score": 0.5}')
+    prices = ModelSettings(default="openai/gpt-x", prices={"openai/gpt-x": Price(input=1.0, output=1.0)})
+
+    async def main() -> Any:
+        async with place.worker(models=Models(completion=model)):
+            number = await left_at(place, FUNCTION, {"text": "hm"}, lambda: len(model.requests) == 2, models=prices)
+            model.go_on.set()
+            engine = Engine(models=prices, store=place.store, transport=place.dispatch())
+            return await engine.resume_async(number)
+
+    outcome = run(main())
+    assert outcome.value == {"verdict": "accept", "score": 0.5}
+    assert len(model.requests) == 2
+    usage = outcome.usage
+    assert (usage.calls, usage.tokens_in, usage.tokens_out) == (2, 14, 6)
+    assert usage.cost == pytest.approx(20 / 1_000_000)
+
+
+def test_calls_that_failed_are_made_again_where_that_is_asked_for(place: Place) -> None:
+    made: list[int] = []
+
+    async def work(n: int) -> int:
+        made.append(n)
+        if len(made) == 1:
+            raise ServiceError("P406", "the line is dead")
+        return n
+
+    async def main() -> Any:
+        engine = Engine(services={"work": work}, store=place.store, transport=place.dispatch())
+        async with place.worker({"work": work}):
+            outcome = await engine.outcome_async(engine.loads("return call work\n  n: 7"), {})
+            assert outcome.status == "failed"
+            with pytest.raises(ServiceError, match="the line is dead"):
+                await engine.resume_async(outcome.run_id)
+            return await engine.resume_async(outcome.run_id, retry_errors=True)
+
+    assert run(main()).value == 7
+    assert made == [7, 7]
+
+
+def test_a_cleanup_of_an_interrupted_run_happens_again_when_it_is_gone_on_with(place: Place) -> None:
+    """What a `finally` does while a run is being ended from outside is never read back."""
+    made: list[str] = []
+    begun = asyncio.Event()
+
+    async def work(what: str) -> str:
+        made.append(what)
+        if what == "long" and made.count("long") == 1:
+            begun.set()
+            await asyncio.sleep(60)
+        return what
+
+    text = 'try:\n  call work\n    what: "long"\nfinally:\n  call work\n    what: "clean"\nreturn "done"'
+
+    async def main() -> Any:
+        engine = Engine(services={"work": work}, store=place.store, transport=place.dispatch())
+        async with place.worker({"work": work}):
+            running = asyncio.create_task(engine.run_async(engine.loads(text), {}))
+            await begun.wait()
+            running.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await running
+            (record,) = place.store.runs()
+            return await engine.resume_async(record.id)
+
+    assert run(main()).value == "done"
+    assert made == ["long", "clean", "long", "clean"]
