@@ -14,7 +14,9 @@ Not here: taking and doing activities (`temporal_worker.py`), and all that decid
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
+import random
 import weakref
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -45,6 +47,11 @@ PATIENCE = 5.0
 LONG_PATIENCE = 60.0
 #: Seconds without a sign of life after which a worker is lost.
 LOST_AFTER = 10.0
+#: Calls that wait at the server at once: it bounds how many results are waited for in a namespace (1,200 unless it was
+#: told otherwise), and more than there are slots gain nothing.
+AT_ONCE = 400
+#: Seconds of the pause after which a server is asked again that has no time: between this and thrice as many.
+_BREATH = 0.5
 #: Seconds that an attempt may take for Temporal; the call's own timeout is kept by the worker.
 _LONGEST = 7 * 24 * 3600.0
 #: Workers that may be lost over one attempt, or one run: what kills each that takes it must not kill them all.
@@ -84,9 +91,9 @@ class TemporalDispatch:
     """A transport that hands attempts to the workers of a task queue. See `Transport`.
 
     `address` is HOST:PORT, that of `address_of` if it is not given; `store` that of the runs, by which large values
-    travel. `lost_after` are the seconds without a sign of life after which a worker's calls go to another. `told` hears
-    what a person should know. Connections belong to event loops and are made with the first use. Raises RunError P504
-    if temporalio is not installed.
+    travel. `lost_after` are the seconds without a sign of life after which a worker's calls go to another. `at_once`
+    calls wait at the server, others here. `told` hears what a person should know. Connections belong to event loops and
+    are made with the first use. Raises RunError P504 if temporalio is not installed.
 
     >>> TemporalDispatch("research", address="127.0.0.1:7233").queue  # doctest: +SKIP
     'research'
@@ -100,6 +107,7 @@ class TemporalDispatch:
         namespace: str = "default",
         store: Store | None = None,
         lost_after: float = LOST_AFTER,
+        at_once: int = AT_ONCE,
         told: Callable[[str], None] | None = None,
     ) -> None:
         self.queue = queue_of(queue)
@@ -108,11 +116,10 @@ class TemporalDispatch:
         self.namespace = namespace
         self.store = store
         self.lost_after = lost_after
+        self.at_once = at_once
         self.told = told
         self._left = False
-        self._clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Task[Client]] = (
-            weakref.WeakKeyDictionary()
-        )
+        self._links: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Link] = weakref.WeakKeyDictionary()
 
     async def open(self) -> None:
         """See `Transport`."""
@@ -178,6 +185,10 @@ class TemporalDispatch:
         """See `Transport`."""
         if self._left:
             raise asyncio.CancelledError
+        async with self._link.places:
+            return await self._called(task)
+
+    async def _called(self, task: Task) -> Answer:
         data = await self._stored(packed_task, task, self.store)
         cancelled = 0
         away: float | None = None
@@ -196,7 +207,10 @@ class TemporalDispatch:
                     away = now()
                 if now() - away >= LONG_PATIENCE:
                     raise unreachable(self.address, str(error)) from None
-                await asyncio.sleep(0.5)
+                await asyncio.sleep(_BREATH)
+            except _Busy:
+                away = None
+                await asyncio.sleep(_BREATH * (1 + 2 * random.random()))
 
     async def _submitted(self, task: Task, data: bytes) -> Answer:
         from temporalio.client import ActivityFailureError
@@ -219,7 +233,9 @@ class TemporalDispatch:
             try:
                 found = await client.get_activity_handle(task.id, result_type=_raw()).result()
             except RPCError as error:
-                raise _Away(str(error)) from None
+                raise _of_call(error) from None
+            except ActivityFailureError as error:
+                return _failed(error.cause, task)
         except ActivityFailureError as error:
             return _failed(error.cause, task)
         except RPCError as error:
@@ -256,11 +272,19 @@ class TemporalDispatch:
         except StoreError as error:
             raise RunError(error.code, error.message, hint=error.hint) from None
 
-    async def _client(self) -> Client:
+    @property
+    def _link(self) -> _Link:
         loop = asyncio.get_running_loop()
-        known = self._clients.get(loop)
+        found = self._links.get(loop)
+        if found is None:
+            found = self._links[loop] = _Link(self.at_once)
+        return found
+
+    async def _client(self) -> Client:
+        link = self._link
+        known = link.client
         if known is None or (known.done() and (known.cancelled() or known.exception() is not None)):
-            known = self._clients[loop] = loop.create_task(connected(self.address, self.namespace))
+            known = link.client = asyncio.create_task(connected(self.address, self.namespace))
         return await asyncio.shield(known)
 
 
@@ -272,6 +296,18 @@ class _Away(Exception):
     """The server did not answer."""
 
 
+class _Busy(Exception):
+    """The server answers, and has no time for this now."""
+
+
+class _Link:
+    """What a dispatch has open for one event loop: the connection, once it is there, and places at the server."""
+
+    def __init__(self, places: int) -> None:
+        self.places = asyncio.Semaphore(places)
+        self.client: asyncio.Task[Client] | None = None
+
+
 def _of_call(error: Any) -> Exception:
     """What an error of the server's means for one call."""
     from temporalio.service import RPCStatusCode
@@ -280,6 +316,8 @@ def _of_call(error: Any) -> Exception:
                RPCStatusCode.UNIMPLEMENTED)  # fmt: skip
     if error.status in lasting:
         return RunError("P504", f"Temporal refuses the call: {error}")
+    if error.status == RPCStatusCode.RESOURCE_EXHAUSTED:
+        return _Busy()
     return _Away(str(error))
 
 
@@ -345,6 +383,15 @@ def unreachable(address: str, reason: str | None = None) -> RunError:
     )  # fmt: skip
 
 
+@functools.cache
+def _quiet_runtime() -> Any:
+    """The library's threads, of which a process has one set. They write nothing to standard error: what a person should
+    know is told by errors here."""
+    from temporalio.runtime import Runtime, TelemetryConfig
+
+    return Runtime(telemetry=TelemetryConfig(logging=None))
+
+
 def _credentials() -> dict[str, Any]:
     """TLS and the API key, from the variables that Temporal's own programs read (`TEMPORAL_TLS_…`,
     `TEMPORAL_API_KEY`); no file is read."""
@@ -364,7 +411,7 @@ async def connected(address: str, namespace: str) -> Client:
     limit = timedelta(seconds=PATIENCE)
     try:
         async with asyncio.timeout(PATIENCE + 1):
-            client = await Client.connect(address, namespace=namespace, **_credentials())
+            client = await Client.connect(address, namespace=namespace, runtime=_quiet_runtime(), **_credentials())
             described = await client.workflow_service.describe_namespace(
                 DescribeNamespaceRequest(namespace=namespace), timeout=limit
             )

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import attrs
 import pytest
-from servers.temporal import TemporalServer
+from servers.temporal import TemporalServer, binary
 
 from prose_lang import Engine, Limits
 from prose_lang.diagnostics import ProseError, RunError, ServiceError, WaitingError
@@ -579,6 +579,44 @@ def test_a_server_without_standalone_activities_is_too_old(place: Place, monkeyp
     with pytest.raises(RunError, match=r"\(version \d+\.\d+\.\d+\) has no standalone activities") as raised:
         asyncio.run(connected(place.address, "default"))
     assert raised.value.code == "P504"
+
+
+def test_a_server_that_has_no_time_is_waited_for(tmp_path: Path) -> None:
+    """A namespace may have so many results waited for at once, workers' own requests among them."""
+    server = TemporalServer(binary(), "frontend.namespaceCount=12")
+    place = Place(server.address, "q", open_store(tmp_path / "store"))
+
+    async def work(n: int) -> int:
+        await asyncio.sleep(0.05)
+        return n
+
+    async def main() -> Any:
+        engine = Engine(services={"work": work}, transport=place.dispatch())
+        async with place.worker({"work": work}):
+            return await engine.run_async(engine.loads(FAN_OUT), {"items": list(range(60))})
+
+    try:
+        assert run(main()).value == list(range(60))
+    finally:
+        server.close()
+
+
+def test_calls_beyond_those_that_may_wait_there_wait_here(place: Place) -> None:
+    at_once: list[int] = []
+
+    async def work(n: int) -> int:
+        at_once.append(n)
+        await asyncio.sleep(0.3)
+        seen = len(at_once)
+        at_once.remove(n)
+        return seen
+
+    async def main() -> Any:
+        engine = Engine(services={"work": work}, transport=place.dispatch(at_once=3))
+        async with place.worker({"work": work}, slots=10):
+            return await engine.run_async(engine.loads(FAN_OUT), {"items": list(range(9))})
+
+    assert max(run(main()).value) == 3
 
 
 def test_a_server_that_goes_away_and_comes_back_loses_no_call(
