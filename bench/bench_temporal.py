@@ -98,7 +98,7 @@ async def ours(address: str, folder: Path, calls: int) -> AsyncIterator[tuple[Wo
         services={"nothing": nothing},
         limits=prose.Limits(calls=None),
         store=store,
-        transport=TemporalDispatch("ours", address=address, store=store),
+        transport=TemporalDispatch("ours", address=address),
     )
     worker = TemporalWorker(
         "ours", Performer(engine.services, engine.models, store), slots=SLOTS, address=address, grace=1.0

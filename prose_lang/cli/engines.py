@@ -14,10 +14,8 @@ if TYPE_CHECKING:
     from prose_lang.cassettes import Cassette
     from prose_lang.cli.terminal import Terminal
     from prose_lang.engine import Engine
-    from prose_lang.journal import Store
     from prose_lang.services import Script
     from prose_lang.services.models.settings import ModelSettings
-    from prose_lang.transports import Transport
 
 
 def services_of_files(files: Iterable[str]) -> dict[str, Any]:
@@ -47,20 +45,6 @@ def cassette_of(file: str | None, mode: str | None) -> Cassette | None:
     made = Cassette(file, next((known for known in MODES if known == mode), "replay"))
     made.check()
     return made
-
-
-def transport_of(
-    queue: str | None, address: str | None, namespace: str, terminal: Terminal, store: Store | None = None
-) -> Transport | None:
-    """What carries calls to the workers of `--queue`. Raises ProseError P504, UsageError."""
-    if queue is None:
-        if address is not None:
-            raise click.UsageError("--temporal says where the server of a --queue NAME is, and there is none")
-        return None
-    from prose_lang.transports.temporal import TemporalDispatch
-
-    told = None if terminal.quiet else terminal.say
-    return TemporalDispatch(queue, address=address, namespace=namespace, store=store, told=told)
 
 
 #: Names hosts to which a base URL of a settings file may send a key, separated by commas.

@@ -77,22 +77,6 @@ def cassette_options(function: _F) -> _F:
     return click.option("--cassette", metavar="FILE", help="Recording of what services answer.")(function)
 
 
-def queue_options(function: _F) -> _F:
-    """`--queue`, where its server is, and `--detach`."""
-    for option in (
-        click.option("--detach", is_flag=True, help="Hand the whole run to the workers of the --queue."),
-        click.option(
-            "--namespace", default="default", metavar="NAME", help="Namespace on the server; default unless set."
-        ),
-        click.option(
-            "--temporal", metavar="HOST:PORT", help="Temporal server; unless set $PROSE_TEMPORAL or 127.0.0.1:7233."
-        ),
-        click.option("--queue", metavar="NAME", help="Have calls made by the workers of a task queue (prose worker)."),
-    ):
-        function = option(function)
-    return function
-
-
 def json_option(function: _F) -> _F:
     """`--json`: the same as one JSON value."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)

@@ -12,9 +12,9 @@ from prose_lang.cli.options import (
     cassette_options,
     complete_source,
     dollars_or_none,
-    queue_options,
     talk_options,
 )
+from prose_lang.cli.queueing import Queueing, queue_options
 from prose_lang.cli.terminal import Terminal
 
 _AFTER = "prose_lang.cli.run.after"
@@ -52,17 +52,6 @@ class _Run(click.Command):
             name = error.option_name.lstrip("-")
             error.hint = f"for a name of the pattern write {name}=VALUE"  # type: ignore[attr-defined]
             raise
-
-
-def _check_detached(options: dict[str, Any], ctx: click.Context) -> None:
-    """Raise UsageError for options that a run which is handed over cannot have."""
-    if options["queue"] is None:
-        raise click.UsageError("--detach hands the run to the workers of a --queue NAME, and there is none", ctx)
-    for name in ("script", "cassette"):
-        if options[name] is not None:
-            raise click.UsageError(f"--detach and --{name} exclude each other: workers do not have the file", ctx)
-    if options["output"] == "jsonl":
-        raise click.UsageError("--detach has no events to print; use --output json", ctx)
 
 
 @click.command(cls=_Run, short_help="Run a pattern on your services.")
@@ -137,12 +126,11 @@ def command(ctx: click.Context, /, **options: Any) -> int:
         raise click.UsageError("--judge and --no-judge exclude each other", ctx)
     if options.pop("as_json"):
         options["output"] = "json"
-    if options["detach"]:
-        _check_detached(options, ctx)
     for name in ("max_calls", "timeout"):
         if options[name] == "none":
             options[name] = None
 
     from prose_lang.cli.running import Request, run
 
-    return run(Request(after=ctx.meta.get(_AFTER, ()), **options), ctx.ensure_object(Terminal))
+    queueing = Queueing.taken(options)
+    return run(Request(after=ctx.meta.get(_AFTER, ()), queueing=queueing, **options), ctx.ensure_object(Terminal))

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from prose_lang.cli.engines import cassette_of, model_settings, script_of_file, services_of_files, transport_of
+from prose_lang.cli.engines import cassette_of, model_settings, script_of_file, services_of_files
 from prose_lang.cli.names import read_names
+from prose_lang.cli.queueing import Queueing, hand_over
 from prose_lang.cli.reading import Reader
 from prose_lang.cli.status import EXIT
 from prose_lang.cli.terminal import Terminal
@@ -42,13 +43,10 @@ class Request:
     concurrency: int | None
     cassette: str | None
     cassette_mode: str | None
-    queue: str | None
-    temporal: str | None
-    namespace: str
-    detach: bool
     strict: bool
     output: str
     ask: bool
+    queueing: Queueing = attrs.field(factory=Queueing)
 
 
 @attrs.frozen
@@ -64,17 +62,17 @@ def run(request: Request, terminal: Terminal) -> int:
     """Run, show, and give the exit status."""
     with terminal.only_results():
         try:
-            ending = _run(request, terminal)
+            ending: _Ending | None = _run(request, terminal)
         except ProseError as error:
             ending = _Ending(Outcome("", "invalid", error=error, diagnostics=error.diagnostics))
-        if ending.outcome.status == "running":
-            _show_detached(ending.outcome.run_id, request, terminal)
+        if ending is None:
             return 0
         _show(ending, request.output, terminal)
     return EXIT[ending.outcome.status]
 
 
-def _run(request: Request, terminal: Terminal) -> _Ending:
+def _run(request: Request, terminal: Terminal) -> _Ending | None:
+    """Run, and tell how it ended; None where the run was handed over."""
     reader = Reader()
     given = read_names(request.names, request.after, request.inputs, reader)
     observers = _observers(request, terminal)
@@ -84,7 +82,7 @@ def _run(request: Request, terminal: Terminal) -> _Ending:
         judge=request.judge,
         models=model_settings(terminal, request.model, allow_models=request.allow_model),
         cassette=cassette_of(request.cassette, request.cassette_mode),
-        transport=transport_of(request.queue, request.temporal, request.namespace, terminal),
+        transport=request.queueing.transport(terminal),
         limits=_limits(request),
         observers=observers,
         stream=_streams(request, terminal),
@@ -96,8 +94,9 @@ def _run(request: Request, terminal: Terminal) -> _Ending:
         from prose_lang.cli.asking import ask
 
         given = {**given, **ask(engine.program(pattern), given)}
-    if request.detach:
-        return _Ending(Outcome(engine.detach(pattern, given), "running"))
+    if request.queueing.queue is not None and request.queueing.detach:
+        hand_over(engine, pattern, given, request.queueing.queue, request.output, terminal)
+        return None
     started = time.perf_counter()
     with ExitStack() as stack:
         for observer in observers:
@@ -163,15 +162,6 @@ def _show(ending: _Ending, output: str, terminal: Terminal) -> None:
             terminal.write_json({"event": "end", **_plain(ending.outcome)}, one_line=True)
         case _:
             _show_person(ending, terminal)
-
-
-def _show_detached(run: str, request: Request, terminal: Terminal) -> None:
-    if request.output == "json":
-        terminal.write_json({"run_id": run, "status": "running"})
-        return
-    terminal.write(run)
-    if not terminal.quiet:
-        terminal.say(f"handed to the workers of the queue `{request.queue}`: `prose trace {run}` shows how it goes")
 
 
 def _plain(outcome: Outcome) -> Mapping[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from prose_lang.cli.options import talk_options
+from prose_lang.cli.queueing import server_options
 from prose_lang.cli.terminal import Terminal
 
 
@@ -20,8 +21,7 @@ from prose_lang.cli.terminal import Terminal
     "--runs", type=click.IntRange(0, 1000), default=4, metavar="N", help="Detached runs at the same time; 4 unless set."
 )
 @click.option("--store", metavar="FOLDER|URL", help="Where the runs are kept.")
-@click.option("--temporal", metavar="HOST:PORT", help="Temporal server; unless set $PROSE_TEMPORAL or 127.0.0.1:7233.")
-@click.option("--namespace", default="default", metavar="NAME", help="Namespace on the server; default unless set.")
+@server_options
 @talk_options
 @click.pass_context
 def command(ctx: click.Context, /, **options: Any) -> int:

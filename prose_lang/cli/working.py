@@ -79,7 +79,7 @@ async def _working(request: Request, engine: Engine, store: Store | None, termin
         )
 
     def transport() -> TemporalDispatch:
-        return TemporalDispatch(request.queue, address=request.temporal, namespace=request.namespace, store=store)
+        return TemporalDispatch(request.queue, address=request.temporal, namespace=request.namespace)
 
     worker = TemporalWorker(
         request.queue,

@@ -419,7 +419,8 @@ class Engine:
         if self.transport is not None:
             from prose_lang.handlers.remote import Remote
 
-            remote = Remote(self.transport, run_id, self.services)
+            store = None if recording is None else recording.store
+            remote = Remote(self.transport, run_id, self.services, store)
         limiter = Limiter(self.limits, clock, 0.0 if recording is None else recording.before)
         run.perform, run.perform_composite = compose(
             recorder, limiter, clock, run_id, part, self.models.keys.redactor, journal,

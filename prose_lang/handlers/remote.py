@@ -17,6 +17,7 @@ from collections.abc import Awaitable, Mapping
 from typing import Any
 
 from prose_lang.diagnostics import ServiceError
+from prose_lang.journal.port import Store
 from prose_lang.runtime.activation import Perform
 from prose_lang.runtime.effects import Effect, Service, Usage
 from prose_lang.services.answers import asked, failure_of, reply_of
@@ -28,10 +29,14 @@ from prose_lang.transports.port import Answer, Task, Transport
 
 
 class Remote:
-    """Where a run's attempts go. `registered` are the services that a worker knows too, by name."""
+    """Where a run's attempts go. `registered` are the services that a worker knows too, by name; `store` is where the
+    run is recorded."""
 
-    def __init__(self, transport: Transport, run: str, registered: Mapping[str, Service]) -> None:
+    def __init__(
+        self, transport: Transport, run: str, registered: Mapping[str, Service], store: Store | None = None
+    ) -> None:
         self.transport = transport
+        self.store = store
         self.run = run
         self.origin = secrets.token_hex(6)
         self.names = {id(service): name for name, service in registered.items() if not service.composite}
@@ -68,7 +73,7 @@ class Remote:
             self.run, effect.address, number, kind, name, request,
             effect.modifiers.timeout, effect.spent, patience, self.origin,
         )  # fmt: skip
-        answer: Answer = await self.transport.call(task)
+        answer: Answer = await self.transport.call(task, self.store)
         effect.spent += answer.seconds
         if answer.origin != self.origin and not answer.refused:
             # It was made for an earlier process of this run, which counted it: what that one knew is told anew.

@@ -13,6 +13,8 @@ from typing import Any, Protocol
 
 import attrs
 
+from prose_lang.journal.port import Store
+
 #: Characters of an address that stand in an id; engines bound their length, and the digest tells the rest apart.
 _LONGEST = 600
 
@@ -152,9 +154,10 @@ class Transport(Protocol):
     async def open(self) -> None:
         """Make sure that it can be reached. Raises ProseError P504."""
 
-    async def call(self, task: Task) -> Answer:
+    async def call(self, task: Task, store: Store | None = None) -> Answer:
         """Have an attempt done; cancelling this cancels it there. A task that was given before, by this process or one
-        that has died, is not done again: its answer is waited for, or read. Raises RunError P504."""
+        that has died, is not done again: its answer is waited for, or read. `store` is that of the run: large values
+        travel by it, and answers that were forgotten elsewhere are found there. Raises RunError P504."""
 
     async def start(self, task: RunTask) -> None:
         """Have a whole run evaluated by a worker, and by another where that one dies. Raises RunError P504."""

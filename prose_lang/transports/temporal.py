@@ -90,10 +90,10 @@ def queue_of(name: str) -> str:
 class TemporalDispatch:
     """A transport that hands attempts to the workers of a task queue. See `Transport`.
 
-    `address` is HOST:PORT, that of `address_of` if it is not given; `store` that of the runs, by which large values
-    travel. `lost_after` are the seconds without a sign of life after which a worker's calls go to another. `at_once`
-    calls wait at the server, others here. `told` hears what a person should know. Connections belong to event loops and
-    are made with the first use. Raises RunError P504 if temporalio is not installed.
+    `address` is HOST:PORT, that of `address_of` if it is not given. `lost_after` are the seconds without a sign of life
+    after which a worker's calls go to another. `at_once` calls wait at the server, others here. `told` hears what a
+    person should know. Connections belong to event loops and are made with the first use. Raises RunError P504 if
+    temporalio is not installed.
 
     >>> TemporalDispatch("research", address="127.0.0.1:7233").queue  # doctest: +SKIP
     'research'
@@ -105,7 +105,6 @@ class TemporalDispatch:
         *,
         address: str | None = None,
         namespace: str = "default",
-        store: Store | None = None,
         lost_after: float = LOST_AFTER,
         at_once: int = AT_ONCE,
         told: Callable[[str], None] | None = None,
@@ -114,7 +113,6 @@ class TemporalDispatch:
         self.address = address_of(address)
         check_installed()
         self.namespace = namespace
-        self.store = store
         self.lost_after = lost_after
         self.at_once = at_once
         self.told = told
@@ -181,22 +179,22 @@ class TemporalDispatch:
         except RPCError as error:
             raise unreachable(self.address, str(error)) from None
 
-    async def call(self, task: Task) -> Answer:
+    async def call(self, task: Task, store: Store | None = None) -> Answer:
         """See `Transport`."""
         if self._left:
             raise asyncio.CancelledError
         async with self._link.places:
-            return await self._called(task)
+            return await self._called(task, store)
 
-    async def _called(self, task: Task) -> Answer:
-        data = await self._stored(packed_task, task, self.store)
+    async def _called(self, task: Task, store: Store | None) -> Answer:
+        data = await self._stored(packed_task, task, store)
         cancelled = 0
         away: float | None = None
         now = asyncio.get_running_loop().time
         while True:
             began = now()
             try:
-                return await self._submitted(task, data)
+                return await self._submitted(task, data, store)
             except _Cancelled:
                 cancelled += 1
                 if cancelled > _MOST_CANCELLED:
@@ -212,7 +210,7 @@ class TemporalDispatch:
                 away = None
                 await asyncio.sleep(_BREATH * (1 + 2 * random.random()))
 
-    async def _submitted(self, task: Task, data: bytes) -> Answer:
+    async def _submitted(self, task: Task, data: bytes, store: Store | None) -> Answer:
         from temporalio.client import ActivityFailureError
         from temporalio.exceptions import ActivityAlreadyStartedError
         from temporalio.service import RPCError
@@ -227,7 +225,7 @@ class TemporalDispatch:
                 await _cancel(starting)
             raise
         except ActivityAlreadyStartedError:
-            answer: Answer | None = None if self.store is None else await self._stored(known, self.store, task)
+            answer: Answer | None = None if store is None else await self._stored(known, store, task)
             if answer is not None:
                 return answer
             try:
@@ -240,7 +238,7 @@ class TemporalDispatch:
             return _failed(error.cause, task)
         except RPCError as error:
             raise _of_call(error) from None
-        given: Answer = await self._stored(unpacked_answer, found.payload.data, task, self.store)
+        given: Answer = await self._stored(unpacked_answer, found.payload.data, task, store)
         return given
 
     async def _start(self, client: Client, task: Task, data: bytes) -> ActivityHandle[Any]:

@@ -80,16 +80,13 @@ def engine(folder: str | Path, address: str, queue: str) -> Engine:
     from prose_lang.services import load_services_files
     from prose_lang.transports.temporal import TemporalDispatch
 
-    transport = TemporalDispatch(queue, address=address, store=None, lost_after=2.0)
-    made = Engine(
+    transport = TemporalDispatch(queue, address=address, lost_after=2.0)
+    return Engine(
         services=dict(load_services_files([str(Path(folder) / "services.py")])),
         transport=transport,
         store=Path(folder) / "store",
         limits=Limits(calls=None),
     )
-    assert made.records is not None
-    transport.store = made.records.store
-    return made
 
 
 class Deeds:

@@ -57,7 +57,7 @@ class Recorded:
 
     async def open(self) -> None: ...
 
-    async def call(self, task: Any) -> Any:
+    async def call(self, task: Any, store: Any = None) -> Any:
         raise AssertionError("nothing is called")
 
     async def start(self, task: RunTask) -> None:
@@ -166,7 +166,7 @@ async def evaluated(store: Store, task: RunTask, services: Any, **more: Any) -> 
     class Here:
         async def open(self) -> None: ...
 
-        async def call(self, sent: Any) -> Any:
+        async def call(self, sent: Any, store: Any = None) -> Any:
             return await Performer(Engine(services=services).services, Engine().models, store).perform(sent)
 
         async def start(self, task: RunTask) -> None: ...
@@ -239,7 +239,7 @@ class Place:
     def dispatch(self) -> Any:
         from prose_lang.transports.temporal import TemporalDispatch
 
-        return TemporalDispatch(self.queue, address=self.address, store=self.store, lost_after=2.0)
+        return TemporalDispatch(self.queue, address=self.address, lost_after=2.0)
 
     @asynccontextmanager
     async def worker(

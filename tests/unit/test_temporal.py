@@ -35,7 +35,14 @@ class Place:
     def dispatch(self, **options: Any) -> Any:
         from prose_lang.transports.temporal import TemporalDispatch
 
-        return TemporalDispatch(self.queue, address=self.address, **{"store": self.store, "lost_after": 2.0, **options})
+        return TemporalDispatch(self.queue, address=self.address, **{"lost_after": 2.0, **options})
+
+    async def call(self, task: Task) -> Any:
+        return await self.dispatch().call(task, self.store)
+
+    async def call_alone(self, task: Task) -> Any:
+        """From an evaluator that shares no store with its workers."""
+        return await self.dispatch().call(task)
 
     @asynccontextmanager
     async def worker(
@@ -235,11 +242,11 @@ def test_a_person_who_has_to_answer_stops_the_run_as_waiting(place: Place) -> No
         return answers[0]
 
     async def main() -> Any:
-        dispatch, asked = place.dispatch(), task("work", n=1)
+        asked = task("work", n=1)
         async with place.worker({"work": work}):
-            first = await dispatch.call(asked)
+            first = await place.call(asked)
             answers.append("blue")
-            return first, await dispatch.call(asked)
+            return first, await place.call(asked)
 
     first, second = run(main())
     assert (first.refused, first.error["code"], first.error["message"]) == (True, "P411", "what shall it be?")
@@ -324,10 +331,10 @@ def test_what_was_answered_is_read_and_not_made_again(place: Place) -> None:
     async def main() -> Any:
         asked = task(n=7)
         async with place.worker({"echo": echo}):
-            first = await place.dispatch().call(asked)
-            again = await place.dispatch().call(asked)  # an evaluator that comes back
-            without = await place.dispatch(store=None).call(asked)  # from Temporal's own memory
-            changed = await place.dispatch().call(task(n=8, run=asked.run))  # another question at the same address
+            first = await place.call(asked)
+            again = await place.call(asked)  # an evaluator that comes back
+            without = await place.call_alone(asked)  # from Temporal's own memory
+            changed = await place.call(task(n=8, run=asked.run))  # another question at the same address
         return first.value, again.value, without.value, changed.value
 
     assert run(main()) == (7, 7, 7, 8)
@@ -345,7 +352,7 @@ def test_two_who_ask_the_same_get_one_answer(place: Place) -> None:
     async def main() -> Any:
         asked = task(n=7)
         async with place.worker({"echo": echo}):
-            return await asyncio.gather(*(place.dispatch().call(asked) for _ in range(5)))
+            return await asyncio.gather(*(place.call(asked) for _ in range(5)))
 
     assert [found.value for found in run(main())] == [1] * 5
     assert made == [7]
@@ -364,7 +371,7 @@ def test_an_answer_that_was_kept_and_never_given_is_given_now(place: Place) -> N
         performer = Performer(Engine(services={"echo": echo}).services, Models(), place.store)
         await performer.perform(asked)
         async with place.worker({"echo": echo}):
-            return await place.dispatch().call(asked)
+            return await place.call(asked)
 
     assert run(main()).value == 7
     assert made == [7]
@@ -378,14 +385,14 @@ def test_large_values_go_by_the_store(place: Place) -> None:
 
     async def main() -> Any:
         async with place.worker({"echo": echo}):
-            found = await place.dispatch().call(task(n=text))
-            alone = await place.dispatch(store=None).call(task(n="x" * 1_499_000))
+            found = await place.call(task(n=text))
+            alone = await place.call_alone(task(n="x" * 1_499_000))
             with pytest.raises(ServiceError, match=r"1,6\d\d,\d\d\d bytes; without a store at most 1,500,000 travel"):
-                await place.dispatch(store=None).call(task(n=text))
+                await place.call_alone(task(n=text))
         async with place.worker({"echo": lambda n: text}, store=None):
-            lost = await place.dispatch().call(task(n="a"))
+            lost = await place.call(task(n="a"))
         async with place.worker({"echo": echo}, store=None):
-            unread = await place.dispatch().call(task(n=text))
+            unread = await place.call(task(n=text))
         return found.value, alone.value, lost.error, unread
 
     found, alone, lost, unread = run(main())
@@ -405,10 +412,10 @@ def test_answers_that_hold_a_secret_are_given_and_not_kept(place: Place, monkeyp
     async def main() -> Any:
         secret, plain = task(n="it is sesame-open-1234"), task(n="it is not told")
         async with place.worker({"echo": echo}):
-            found = [(await place.dispatch().call(one)).value for one in (secret, plain)]
+            found = [(await place.call(one)).value for one in (secret, plain)]
             large = task(n="sesame-open-1234" + "x" * 1_600_000)
             with pytest.raises(ServiceError, match="holding a secret, which is not kept in a store, at most 1,500,000"):
-                await place.dispatch().call(large)
+                await place.call(large)
         kept = [place.store.attempt(one.run, one.key, one.number) for one in (secret, plain, large)]
         return found, [one is not None for one in kept]
 
@@ -420,7 +427,7 @@ def test_what_another_version_sent_is_refused(place: Place) -> None:
         asked = attrs.evolve(task(n=1), asked={"words": 1})
         odd = attrs.evolve(task(n=1), kind="model", asked={"words": 1})
         async with place.worker({"echo": lambda n: n}):
-            return [await place.dispatch().call(one) for one in (asked, odd)]
+            return [await place.call(one) for one in (asked, odd)]
 
     for answer in run(main()):
         assert answer.refused
@@ -467,14 +474,14 @@ def test_a_call_that_was_cancelled_can_be_made_after_all(place: Place) -> None:
         return n
 
     async def main() -> Any:
-        asked, dispatch = task(n=7), place.dispatch()
+        asked = task(n=7)
         async with place.worker({"echo": echo}):
-            first = asyncio.create_task(dispatch.call(asked))
+            first = asyncio.create_task(place.call(asked))
             await until(lambda: made)
             first.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await first
-            return await dispatch.call(asked)  # at once: the worker may not even have heard of the cancellation
+            return await place.call(asked)  # at once: the worker may not even have heard of the cancellation
 
     assert run(main()).value == 7
     assert made == [7, 7]
@@ -512,7 +519,7 @@ def test_a_worker_that_stops_gives_back_what_it_cannot_end(place: Place) -> None
         return n
 
     async def main() -> Any:
-        asked = asyncio.create_task(place.dispatch().call(task("work", n=7)))
+        asked = asyncio.create_task(place.call(task("work", n=7)))
         async with place.worker({"work": stuck}, grace=0.2, told=lambda deed: deeds.append(deed.how)) as stop:
             await asyncio.wait_for(begun.wait(), 10)
             stop.set()
@@ -599,6 +606,28 @@ def test_a_server_that_has_no_time_is_waited_for(tmp_path: Path) -> None:
         assert run(main()).value == list(range(60))
     finally:
         server.close()
+
+
+def test_a_server_that_refuses_for_a_while_is_asked_again(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    from temporalio.client import ActivityHandle
+    from temporalio.service import RPCError, RPCStatusCode
+
+    result, refusals = ActivityHandle.result, ["limit"]
+
+    async def refused(self: Any, **options: Any) -> Any:
+        if refusals:
+            raise RPCError(refusals.pop(), RPCStatusCode.RESOURCE_EXHAUSTED, b"")
+        return await result(self, **options)
+
+    monkeypatch.setattr(ActivityHandle, "result", refused)
+    made: list[int] = []
+
+    async def main() -> Any:
+        async with place.worker({"echo": lambda n: made.append(n) or n}):
+            return await place.call(task(n=7))
+
+    assert run(main()).value == 7
+    assert (made, refusals) == ([7], [])
 
 
 def test_calls_beyond_those_that_may_wait_there_wait_here(place: Place) -> None:
