@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from prose_lang.diagnostics import CheckError, Diagnostic, ProseError, RunError
 from prose_lang.engine.given import Given
-from prose_lang.engine.recording import About, outcome_data
-from prose_lang.journal import UNFINISHED, Finished, RunRecord, Store
+from prose_lang.engine.recording import About, new_record, outcome_data
+from prose_lang.journal import Finished, Store
 from prose_lang.semantics import Program
 from prose_lang.semantics.persistence import RUN, persisted
 from prose_lang.services import parse_reference
@@ -38,7 +38,6 @@ async def detached(engine: Engine, pattern: Pattern, names: Mapping[str, Any]) -
     Raises CheckError with everything that is wrong or cannot be given to another process, StoreError, RunError P504,
     and ValueError for an engine without a store or a transport, or with conditions of its own.
     """
-    from prose_lang import __version__
     from prose_lang.engine.engine import new_run_id
 
     if engine.records is None or engine.transport is None:
@@ -50,11 +49,7 @@ async def detached(engine: Engine, pattern: Pattern, names: Mapping[str, Any]) -
     models = given_elsewhere(what, engine.judge)
     await engine.transport.open()
     store, run = engine.records.store, new_run_id()
-    record = RunRecord(
-        run, pattern.name, json.dumps(what.source), json.dumps(what.names), json.dumps(what.options), what.program,
-        __version__, UNFINISHED, started=time.time(),
-    )  # fmt: skip
-    await asyncio.to_thread(store.create, record, what.sources)
+    await asyncio.to_thread(store.create, new_record(run, pattern, what), what.sources)
     try:
         await engine.transport.start(RunTask(run, models))
     except BaseException:

@@ -193,13 +193,8 @@ class Recording:
 
 def _open(records: Records, made: Recording, pattern: Pattern, what: About, continued: Continued | None) -> Store:
     """Put a run on record, or take it up again."""
-    from prose_lang import __version__
-
     store = records.store
-    record = RunRecord(
-        made.run, pattern.name, json.dumps(what.source), json.dumps(what.names), json.dumps(what.options), what.program,
-        __version__, started=time.time(),
-    )  # fmt: skip
+    record = new_record(made.run, pattern, what)
     if continued is None:
         made.hold = store.hold(made.run)
         store.create(record, what.sources)
@@ -208,6 +203,16 @@ def _open(records: Records, made: Recording, pattern: Pattern, what: About, cont
     else:
         store.reopen(made.run)
     return store
+
+
+def new_record(run: str, pattern: Pattern, what: About) -> RunRecord:
+    """The record of a run that starts now."""
+    from prose_lang import __version__
+
+    return RunRecord(
+        run, pattern.name, json.dumps(what.source), json.dumps(what.names), json.dumps(what.options), what.program,
+        __version__, started=time.time(),
+    )  # fmt: skip
 
 
 def outcome_data(outcome: Outcome) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import asyncio
 import json
 import time
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import attrs
@@ -144,8 +145,11 @@ class _Delivered(Effect):
     def __init__(self, task: Task, service: Service) -> None:
         told = {name: task.asked[name] for name in TOLD if name in task.asked}
         inputs = {name: intake(value) for name, value in task.asked["inputs"].items()}
-        super().__init__(None, None, (), service, inputs, Modifiers(timeout=task.timeout, **told))  # type: ignore[arg-type]
+        place: Any = SimpleNamespace(run=SimpleNamespace(run_id=task.run))  # all of the run that is known here
+        site: Any = None
+        super().__init__(site, place, (), service, inputs, Modifiers(timeout=task.timeout, **told))
         self._task = task
+        self.attempt = task.number
 
     @property
     def address(self) -> str:
