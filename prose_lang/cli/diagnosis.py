@@ -15,6 +15,7 @@ from prose_lang.cli.terminal import Terminal
 from prose_lang.diagnostics.redact import is_secret_name
 from prose_lang.diagnostics.visible import visible
 from prose_lang.services.models.models import NO_LIVE_CALLS, live_calls_off
+from prose_lang.transports.temporal import ADDRESS_VARIABLE, DEFAULT_ADDRESS
 
 #: What the interpreter needs, and what it can do without.
 _NEEDED = ("lark", "attrs", "cattrs", "markdown-it-py", "ruamel.yaml", "click", "rich")
@@ -48,6 +49,10 @@ def diagnosis(terminal: Terminal) -> dict[str, Any]:
             "encoding": terminal.out.encoding,
         },
         "models": _models(terminal),
+        "engine": {
+            "address": terminal.environ.get(ADDRESS_VARIABLE) or DEFAULT_ADDRESS,
+            "temporalio": _version("temporalio"),
+        },
         "live_calls": not live_calls_off(terminal.environ),
         "limits": {
             "calls": limits.calls,
@@ -80,6 +85,9 @@ def lines(found: Mapping[str, Any]) -> Iterator[str]:
     yield from _model_lines(found["models"])
     if not found["live_calls"]:
         yield f"           no model is asked: {NO_LIVE_CALLS} is set"
+    engine = found["engine"]
+    client = f"temporalio {engine['temporalio']}" if engine["temporalio"] else "temporalio is not installed"
+    yield f"engine     Temporal at {visible(engine['address'])}, for runs with --queue; {client}"
     limits = (f"{name.replace('_', ' ')} {_amount(name, value)}" for name, value in found["limits"].items())
     yield f"limits     {', '.join(limits)} (unless set)"
 

@@ -38,6 +38,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "lint": "Say what is legal and hardly meant, and mend what can be mended.",
         "fmt": "Format patterns in the one style.",
         "test": "Run the scenarios of test files.",
+        "worker": "Make calls for runs of other processes.",
         "judge-check": "Say how far a judge agrees with a table of cases.",
         "explain": "Explain a diagnostic code or a rule of the linter.",
         "ast": "Print the syntax tree of a pattern.",

@@ -8,6 +8,7 @@ import click
 
 from prose_lang.cli.keeping import recording_options
 from prose_lang.cli.options import complete_source
+from prose_lang.cli.queueing import detach_option
 from prose_lang.cli.run_options import NamesAfter, run_options, settled
 from prose_lang.cli.terminal import Terminal
 
@@ -17,6 +18,7 @@ from prose_lang.cli.terminal import Terminal
 @click.argument("names", nargs=-1, metavar="[NAME=VALUE | NAME:=JSON | NAME=@FILE]...")
 @run_options(new=True)
 @recording_options
+@detach_option
 @click.option("--resume", "run", metavar="RUN", help="Go on with a recorded run of this source.")
 @click.option("--ask", is_flag=True, help="Ask for missing names on the terminal.")
 @click.pass_context
@@ -44,6 +46,10 @@ def command(ctx: click.Context, /, run: str | None, **options: Any) -> int:
       $ prose run refine refiner=plain evaluator=readability task_brief="Utilize the form in order to apply."
       $ prose run refine refiner=plain evaluator=readability max_rounds:=1 --json -- task_brief: At this point in time
       $ echo 'return "Hello " + who' | prose run - who=world
+
+    With --queue NAME the calls of registered services and models are made by `prose worker --queue NAME`, on any
+    number of machines; everything else stays here. With --detach besides they evaluate the whole run, from its record:
+    its id is printed, and `prose trace` shows what comes of it.
 
     Exit status: 0 done, 1 the run failed, 2 usage, source or contract error, 3 a limit stopped it, 4 waiting for
     a person, 130 interrupted.

@@ -12,6 +12,7 @@ import click
 
 from prose_lang.cli.keeping import Keeping
 from prose_lang.cli.options import above_zero, cassette_options, dollars_or_none, talk_options
+from prose_lang.cli.queueing import Queueing, queue_options
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _AFTER = "prose_lang.cli.run.after"
@@ -112,6 +113,7 @@ def run_options(*, new: bool) -> Callable[[_F], _F]:
                 ),
                 click.option("--json", "as_json", is_flag=True, help="Same as --output json."),
                 cassette_options,
+                queue_options,
                 talk_options,
             ]
         ):  # fmt: skip
@@ -127,4 +129,5 @@ def settled(ctx: click.Context, options: dict[str, Any]) -> dict[str, Any]:
         raise click.UsageError("--judge and --no-judge exclude each other", ctx)
     if options.pop("as_json"):
         options["output"] = "json"
-    return {"after": after(ctx), "keeping": Keeping.taken(options), **options}
+    queueing = Queueing.taken(options)
+    return {"after": after(ctx), "keeping": Keeping.taken(options), "queueing": queueing, **options}

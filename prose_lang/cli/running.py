@@ -17,6 +17,7 @@ from prose_lang.cli.engines import cassette_of, model_settings, script_of_file, 
 from prose_lang.cli.keeping import Keeping, engine_arguments, opened, say_unrecorded
 from prose_lang.cli.names import read_names
 from prose_lang.cli.options import RUN_SECONDS
+from prose_lang.cli.queueing import Queueing, hand_over
 from prose_lang.cli.reading import Reader
 from prose_lang.cli.status import EXIT, error_without_code
 from prose_lang.cli.terminal import Terminal
@@ -70,6 +71,7 @@ class Request:
     ask: bool = False
     keeping: Keeping = attrs.field(factory=Keeping)
     going: Going | None = None
+    queueing: Queueing = attrs.field(factory=Queueing)
 
 
 @attrs.frozen
@@ -91,6 +93,8 @@ def run(request: Request, terminal: Terminal) -> int:
             ending = _run(request, terminal) if request.going is None else _go_on(request, request.going, terminal)
         except ProseError as error:
             ending = Ending(Outcome("", "invalid", error=error, diagnostics=error.diagnostics))
+        if ending is None:
+            return 0
         show(ending, request.output, terminal)
         say_unrecorded(ending.outcome, terminal)
         if ending.outcome.status != "invalid":
@@ -98,7 +102,8 @@ def run(request: Request, terminal: Terminal) -> int:
     return EXIT[ending.outcome.status]
 
 
-def _run(request: Request, terminal: Terminal) -> Ending:
+def _run(request: Request, terminal: Terminal) -> Ending | None:
+    """Run, and tell how it ended; None where the run was handed over."""
     reader = Reader()
     given = read_names(request.names, request.after, request.inputs, reader)
     observers = _observers(request, terminal)
@@ -108,6 +113,9 @@ def _run(request: Request, terminal: Terminal) -> Ending:
         from prose_lang.cli.asking import ask
 
         given = {**given, **ask(engine.program(pattern), given)}
+    if request.queueing.queue is not None and request.queueing.detach:
+        hand_over(engine, pattern, given, request.queueing.queue, request.output, terminal)
+        return None
     started = time.perf_counter()
     with _listening(observers):
         outcome = engine.outcome(pattern, given)
@@ -163,6 +171,7 @@ def engine_of(
         judge=_judge(request, recorded),
         models=model_settings(terminal, model, allow_models=request.allow_model),
         cassette=cassette_of(request.cassette, request.cassette_mode),
+        transport=request.queueing.transport(terminal),
         limits=_limits(request, recorded.get("limits")),
         observers=observers,
         stream=_streams(request, terminal),

@@ -72,6 +72,8 @@ from prose_lang.values import ServiceRef, TooLarge, Value, handout
 Runnable: TypeAlias = BoundPattern | ServedContract
 if TYPE_CHECKING:
     from prose_lang.cassettes import Cassette, Part
+    from prose_lang.handlers.remote import Remote
+    from prose_lang.transports import Transport
 
 #: How many bound patterns and adapted functions an engine keeps.
 _KEPT = 256
@@ -85,7 +87,8 @@ class Engine:
     `conditions` maps the text of a condition (or `NAME: text` for one pattern's) to a predicate over the values it
     names (L30.0). `model` is the default model, `PROVIDER/MODEL` or an alias; `models` says more about models, and
     `completion` answers their requests in litellm's place. With `live` off (or `PROSE_NO_LIVE_CALLS` set) no model is
-    ever asked (P410). `cassette` records what services answer, or answers in their place. `observers` are told every
+    ever asked (P410). `transport` carries calls of registered services and models to workers (`prose worker`), instead
+    of doing them here. `cassette` records what services answer, or answers in their place. `observers` are told every
     event, and with `stream` also the text of models while it comes (`TextDelta`). With `trace` off no calls are kept,
     so that a run of any length needs the same memory. A `probe` is told which statements the runs go through and how
     conditions fall (`prose_lang.testing.coverage`). `max_depth` and `max_passes` are the ceilings of P307 and P306.
@@ -109,6 +112,7 @@ class Engine:
         models: ModelSettings | None = None,
         completion: Completion | None = None,
         cassette: Cassette | None = None,
+        transport: Transport | None = None,
         live: bool = True,
         limits: Limits | None = None,
         observers: Iterable[Observer] = (),
@@ -129,7 +133,8 @@ class Engine:
         self._linking = threading.RLock()  # links are made by one thread at a time, and kept
         replayed = cassette is not None and cassette.mode == "replay"
         settings = _with_default(models or ModelSettings(), model)
-        self.models = Models(settings, completion, live=live, replayed=replayed)
+        self.models = Models(settings, completion, live=live, replayed=replayed, elsewhere=transport is not None)
+        self.transport = None if replayed else transport
         self.cassette = cassette.part() if cassette is not None else None
         self._session = ModelService("session", self.models)
         self.loader = Loader()
@@ -294,6 +299,8 @@ class Engine:
             if part is not None:
                 part.cassette.check()
             frozen = continued is not None and continued.frozen
+            if self.transport is not None and not frozen:
+                await self.transport.open()
             with self._linking:
                 bound, inputs, asked, linked = self._prepare(pattern, names, services, judge, asks=not frozen)
             if self.records is not None and memory is None:
@@ -434,10 +441,16 @@ class Engine:
             on_event=recorder.noted if told else None,
             ledger=journal,
         )
+        remote: Remote | None = None
+        if self.transport is not None:
+            from prose_lang.handlers.remote import Remote
+
+            store = None if recording is None else recording.store
+            remote = Remote(self.transport, run_id, self.services, store)
         limiter = Limiter(self.limits, clock, 0.0 if recording is None else recording.before)
         run.perform, run.perform_composite = compose(
             recorder, limiter, clock, run_id, part, self.models.keys.redactor, journal,
-            recording.spent if recording is not None else (),
+            recording.spent if recording is not None else (), remote,
         )  # fmt: skip
         return recorder, run
 
@@ -496,6 +509,32 @@ class Engine:
     ) -> Outcome:
         """The same inside a running event loop."""
         return _value_or_error(await self.resuming.outcome_async(run, names, answers=answers))
+
+    def detach(self, pattern: Pattern, names: Mapping[str, Any]) -> str:
+        """Put a run on record and hand it to the workers of the engine's transport; gives its id.
+
+        What it comes to stands in the record (`prose trace`). See `engine/detaching.py` for what it can be given, and
+        for the errors.
+        """
+        outside_loop("`detach` cannot be used", "`detach_async`")
+        return asyncio.run(self.detach_async(pattern, names))
+
+    async def detach_async(self, pattern: Pattern, names: Mapping[str, Any]) -> str:
+        """The same inside a running event loop."""
+        from prose_lang.engine.detaching import detached
+
+        return await detached(self, pattern, names)
+
+    def recordable(self, pattern: Pattern, names: Mapping[str, Any]) -> tuple[About, list[Program]]:
+        """What a record tells of a run before it starts, and the programs it is made of.
+
+        Raises CheckError with everything that is wrong.
+        """
+        with self._linking:
+            _, inputs, _, linked = self._prepare(pattern, names, None, None)
+        redactor = self.models.keys.redactor()
+        what = about(pattern, linked.documents, names, inputs, self._options(None), redactor)
+        return what, linked.linker.programs
 
     def interruptible(self, work: Callable[[list[Outcome]], Coroutine[Any, Any, Outcome]]) -> Outcome:
         """The outcome of what `work` begins, interrupts being a status of it as in `outcome`. It is given the list that

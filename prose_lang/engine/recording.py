@@ -215,10 +215,7 @@ class Recording:
 def _open(records: Records, made: Recording, pattern: Pattern, what: About, continued: Continued | None) -> Store:
     """Put a run on record, or take it up again."""
     store = records.store
-    record = RunRecord(
-        made.run, pattern.name, json.dumps(what.source), json.dumps(what.names), json.dumps(what.options), what.program,
-        VERSION, started=time.time(),
-    )  # fmt: skip
+    record = new_record(made.run, pattern, what)
     if continued is None:
         try:
             made.hold = store.hold(made.run)
@@ -245,6 +242,14 @@ def _spent(store: Store, run: str) -> list[Spent]:
 
 def _used(store: Store, run: str) -> Usage:
     return usage_of(store.sums(run))
+
+
+def new_record(run: str, pattern: Pattern, what: About) -> RunRecord:
+    """The record of a run that starts now."""
+    return RunRecord(
+        run, pattern.name, json.dumps(what.source), json.dumps(what.names), json.dumps(what.options), what.program,
+        VERSION, started=time.time(),
+    )  # fmt: skip
 
 
 def outcome_data(outcome: Outcome) -> dict[str, Any]:

@@ -25,15 +25,15 @@ from prose_lang.cassettes import Part, Take
 from prose_lang.cassettes.nearest import difference
 from prose_lang.diagnostics import ProseError, RunError, ServiceError
 from prose_lang.diagnostics.redact import Redactor
-from prose_lang.handlers.answers import asked, error_data, error_of, plain
 from prose_lang.runtime.activation import Perform
 from prose_lang.runtime.effects import Effect, Service, Usage
+from prose_lang.services.answers import asked, failure_data, failure_of, plain, reply_data, reply_of
 from prose_lang.services.models.completion import Reply
 from prose_lang.services.models.request import Request
 from prose_lang.values import NotAValue, intake
 
 #: Errors that say something about this machine or this run, and nothing about the service: they are no answers.
-_NO_ANSWERS = frozenset({"P405", "P409", "P410"})
+_NO_ANSWERS = frozenset({"P202", "P405", "P409", "P410", "P501", "P504"})
 #: Seconds that a replayed call which was cut off is silent beyond those that it was recorded with.
 _PATIENCE = 2.0
 
@@ -83,7 +83,7 @@ class _Taped:
 
     def invoke(self, effect: Effect) -> Awaitable[Any]:
         if getattr(self.service, "metered", False):
-            effect.completion = _TapedCompletion(self, effect)
+            effect.completion = _TapedCompletion(self, effect, effect.completion)
             return self.service.invoke(effect)
         request = asked(effect)
         if self.part.replays:
@@ -119,10 +119,10 @@ class _Taped:
             raise
         except RunError as error:
             if error.code not in _NO_ANSWERS:
-                keep({"error": error_data(error), **_usage(effect)})
+                keep({"error": failure_data(error), **_usage(effect)})
             raise
         except Exception as error:
-            keep({"error": {"type": type(error).__name__, "message": _said(error)}, **_usage(effect)})
+            keep({"error": failure_data(error), **_usage(effect)})
             raise
         found, answer = written(found, effect)
         keep(answer)
@@ -149,7 +149,7 @@ class _Taped:
         if isinstance(usage, dict):
             effect.usage = Usage(0, usage.get("tokens_in", 0), usage.get("tokens_out", 0), usage.get("cost"))
         if "error" in answer:
-            raise _raised(answer["error"], self.name)
+            raise failure_of(answer["error"], self.name)
         try:
             return read(answer, effect)
         except (KeyError, TypeError):
@@ -177,11 +177,15 @@ class _Taped:
 
 
 class _TapedCompletion:
-    """Answers the requests of one attempt of a model. A replay tells the text to whoever listens in one piece."""
+    """Answers the requests of one attempt of a model. A replay tells the text to whoever listens in one piece.
 
-    def __init__(self, taped: _Taped, effect: Effect) -> None:
+    `below` is what asks if it is not the service's own completion.
+    """
+
+    def __init__(self, taped: _Taped, effect: Effect, below: Any) -> None:
         self.taped = taped
         self.effect = effect
+        self.below = below
 
     async def complete(self, request: Request, seconds: float) -> Reply:
         """See `Completion`."""
@@ -202,7 +206,7 @@ class _TapedCompletion:
         service: Any = taped.service
 
         async def ask() -> Reply:
-            inner = service.models.completion_of(request.model)
+            inner = self.below or service.models.completion_of(request.model)
             stream = getattr(inner, "stream", None) if tell is not None else None
             asking = inner.complete(request, seconds) if stream is None else stream(request, seconds, tell)
             found: Reply = await asking
@@ -229,12 +233,11 @@ def _value_of(answer: dict[str, Any], effect: Effect) -> Any:
 
 
 def _as_reply(reply: Any, effect: Effect) -> tuple[Any, dict[str, Any]]:
-    plain = {"text": reply.text, "finish": reply.finish, "tokens_in": reply.tokens_in, "tokens_out": reply.tokens_out}
-    return reply, plain if reply.refusal is None else {**plain, "refusal": reply.refusal}
+    return reply, reply_data(reply)
 
 
 def _reply_of(answer: dict[str, Any], effect: Effect) -> Reply:
-    return Reply(answer["text"], answer.get("refusal"), answer["finish"], answer["tokens_in"], answer["tokens_out"])
+    return reply_of(answer)
 
 
 def _usage(effect: Effect) -> dict[str, Any]:
@@ -242,18 +245,3 @@ def _usage(effect: Effect) -> dict[str, Any]:
     if usage is None:
         return {}
     return {"usage": {"tokens_in": usage.tokens_in, "tokens_out": usage.tokens_out, "cost": usage.cost}}
-
-
-def _raised(data: dict[str, Any], service: str) -> Exception:
-    """The error that was recorded. Of a foreign one there are its type's name and its message."""
-    if "code" not in data:
-        made: Exception = type(str(data.get("type", "Error")), (Exception,), {})(data.get("message", ""))
-        return made
-    return error_of(data, service)
-
-
-def _said(error: Exception) -> str:
-    try:
-        return str(error)
-    except Exception:  # it cannot say what it is
-        return ""

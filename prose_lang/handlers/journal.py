@@ -31,7 +31,6 @@ from typing import Any
 
 from prose_lang.diagnostics import RunError, ServiceError
 from prose_lang.diagnostics.redact import Redactor
-from prose_lang.handlers.answers import asked, error_data, error_of
 from prose_lang.handlers.limits import Spent
 from prose_lang.handlers.trace import Decision, WarningEvent
 from prose_lang.journal.port import Store, StoreError
@@ -41,6 +40,7 @@ from prose_lang.journal.writer import Pen
 from prose_lang.runtime.activation import Activation, Perform
 from prose_lang.runtime.effects import NO_MODIFIERS, Effect, Usage
 from prose_lang.runtime.ledger import Known
+from prose_lang.services.answers import asked, error_data, error_of
 from prose_lang.values import TooLarge, Value
 
 #: Entries that are read at a time, and about how many bytes of them are kept until they are asked for: thousands of
@@ -375,6 +375,7 @@ class Journal:
             return None
         if found.state == "error" and self.again and not self.frozen:
             draft.anew = True
+            effect.sent = found.attempts  # a worker must not give it the answers that failed
         elif found.final:
             return self._read_back(effect, found, usage)
         effect.made = found.attempts

@@ -8,14 +8,16 @@
     budget     outside limits: who waits for money must hold no place that others need to finish and give some back
     limits     outside timeout: waiting for a place is not the service's time
     pace       inside limits: the rate is that of requests as they leave; nothing holds one up that was let go
+    remote     outside timeout: the worker that makes an attempt keeps its time, and waiting for one is not that
     timeout    around the service alone: it is per attempt
     cassette   around dispatch alone: an attempt is what is recorded, so that on replay retries, corrections, limits and
                times have the same to do; inside timeout, for a call that is cut off is recorded as that
     dispatch   innermost: the only one that knows services
 
-`again` and `pace` concern models alone, and services that are none pass them by. `cassette` is there only where a run
-has one, and lets scripted services pass; `journal` where a run is recorded. Nested patterns are no calls: they pass
-retry and timeout only, between which the journal keeps whose time was up, and their own calls pass all.
+`again` and `pace` concern models alone, and services that are none pass them by. `cassette` and `remote` are there only
+where a run has a cassette or a transport, and let scripted services pass; `journal` where a run is recorded. Nested
+patterns are no calls: they pass retry and timeout only, between which the journal keeps whose time was up, and their
+own calls pass all.
 """
 
 from __future__ import annotations
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from prose_lang.cassettes import Part
     from prose_lang.diagnostics.redact import Redactor
     from prose_lang.handlers.journal import Journal
+    from prose_lang.handlers.remote import Remote
 
 
 class Performers(NamedTuple):
@@ -57,9 +60,11 @@ def compose(
     redactor: Callable[[], Redactor] | None = None,
     journal: Journal | None = None,
     spent: Sequence[Spent] = (),
+    remote: Remote | None = None,
 ) -> Performers:
     """The handlers of one run. `seed` is what the jitter of its pauses comes from; `part` that of a cassette, which
-    `redactor` keeps secrets out of: the two come together. `spent` is what the run has used in earlier sessions."""
+    `redactor` keeps secrets out of: the two come together. `spent` is what the run has used in earlier sessions.
+    `remote` is where attempts go instead of being made here."""
     limits = limiter.limits
     innermost: Perform = dispatch
     if part is not None and redactor is not None:
@@ -79,7 +84,9 @@ def compose(
         made.begin_with(spent)
         return made
 
-    timed = timeout(innermost) if journal is None else journal.announce(timeout(innermost))
+    timed = timeout(innermost) if remote is None else remote.wrap(timeout(innermost))
+    if journal is not None:
+        timed = journal.announce(timed)
     others = limiter.wrap(timed)
     budget: Budget | None = None
     if limits.tokens is not None or limits.cost is not None or limits.quotas:

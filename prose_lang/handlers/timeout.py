@@ -15,11 +15,11 @@ from prose_lang.runtime.effects import Effect
 
 
 def timeout(inner: Perform) -> Perform:
-    """Wrap a performer; effects without a timeout pass straight through."""
+    """Wrap a performer; effects without a timeout, and those whose worker keeps it, pass straight through."""
 
     def perform(effect: Effect) -> Awaitable[Any]:
         seconds = effect.modifiers.timeout
-        return inner(effect) if seconds is None else limited(effect, seconds)
+        return inner(effect) if seconds is None or effect.timed else limited(effect, seconds)
 
     async def limited(effect: Effect, seconds: float) -> Any:
         loop = asyncio.get_running_loop()

@@ -127,10 +127,13 @@ class Effect:
     tell: Callable[[str], None] | None = None
     heard: str | None = None
     reserved: Reservation | None = None
-    #: What answers the requests of a metered service instead of its own completion (`handlers/cassette`), and which
-    #: model the answer is of.
+    #: What answers the requests of a metered service instead of its own completion (`handlers/cassette`, `remote`), and
+    #: which model the answer is of.
     completion: Any = None
     model: str | None = None
+    #: How often it was sent to a worker (`handlers/remote`), and whether the attempt's `timeout` is kept there.
+    sent = 0
+    timed = False
     usage: Usage | None = None
     value: Any = None
     error: BaseException | None = None

