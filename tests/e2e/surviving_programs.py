@@ -301,8 +301,6 @@ repeat 5 as n:
     option "long":
       call say
         x: text
-    option "none":
-      "nothing"
   record made in found
 loop until **the last of found is fine** (max: 4) as i:
   let more = call say
