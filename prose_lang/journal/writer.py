@@ -168,9 +168,6 @@ class Pen:
         batch = self._pending
         if batch is None:
             batch = self._last
-        elif self._last is None:
-            # Nothing is under way that this could be grouped with; what others put in this turn comes right after it.
-            self.hand_over()
         if batch is not None:
             done = self._loop.create_future()  # one's own: others who wait for the same must not be cancelled with it
             batch.waiting.append(done)
