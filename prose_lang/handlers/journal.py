@@ -115,6 +115,8 @@ class Journal:
         self.accept = accept
         self.again = again
         self.stop = stop
+        #: Whom a call is told that was read back (`cache.py`).
+        self.on_recall: Callable[[Effect], None] | None = None
         self._within: dict[tuple[str, ...], str] = {}
 
     # --- the handlers ------------------------------------------------------------------------------------------------
@@ -262,9 +264,12 @@ class Journal:
             effect.recalled = True
             effect.made, effect.attempt = found.attempts, max(1, found.attempts)
             effect.seconds, effect.usage = found.seconds, usage
+            effect.cached = usage is not None and bool(usage.cached)
             skip = getattr(effect.service, "skip", None)
             if skip is not None:
                 skip(effect)
+            if self.on_recall is not None:
+                self.on_recall(effect)
             result = json.loads(found.result or "null")
             if found.state == "value":
                 return Known(result)
@@ -358,8 +363,13 @@ class Journal:
             self._end(effect, draft, "cancelled", None)
 
     def _end(self, effect: Effect, draft: Draft, state: str, value: Any) -> None:
-        if self.pen is None or not draft.begun:
+        if self.pen is None:
             return
+        if not draft.begun:
+            if not effect.cached:
+                return
+            draft.entry = draft.entry._replace(attempts=effect.made, started=time.time())
+            self.pen.put(Begun(self.run, draft.entry, draft.anew))
         text = _encode(value) if state != "cancelled" else None
         if text is not None:
             clean = self.redactor().text(text)
@@ -420,7 +430,8 @@ def usage_of(entries: Iterable[Entry]) -> Usage:
 
 
 def _plain_usage(usage: Usage) -> list[Any]:
-    return [usage.tokens_in, usage.tokens_out, usage.cost]
+    plain = [usage.tokens_in, usage.tokens_out, usage.cost]
+    return plain if usage.cached is None else [*plain, usage.cached]
 
 
 def _usage_of(text: str | None) -> Usage | None:
