@@ -102,7 +102,7 @@ class Cache:
 
     def _slot(self, effect: Effect) -> _Slot | None:
         """Where a call's answer belongs; None where it has none, or something secret is asked."""
-        if self._store is None or not (_is_model(effect) or getattr(effect.service, "cacheable", False)):
+        if self._store is None or not (_is_model(effect) or getattr(effect.service, "cacheable", "")):
             return None
         effect.memo = None
         try:
@@ -240,7 +240,7 @@ def _request(effect: Effect) -> dict[str, Any]:
     service: Any = effect.service
     outputs = [item.name for item in service.signature.outputs or ()]
     if not _is_model(effect):
-        return {**asked(effect), "outputs": outputs}
+        return {**asked(effect), "outputs": outputs, "of": str(service.cacheable)}
     ready = service.asked(effect)
     request: dict[str, Any] = ready.request.as_json()
     # Another server under one provider's name is another model.
