@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from prose_lang.cli.keeping import Keeping, recording_options
 from prose_lang.cli.options import (
     RUN_SECONDS,
     above_zero,
@@ -85,7 +86,7 @@ class _Run(click.Command):
 @click.option("--output", type=click.Choice(["human", "json", "jsonl"]), default="human", help="What is printed.")
 @click.option("--json", "as_json", is_flag=True, help="Same as --output json.")
 @cassette_options
-@click.option("--record/--no-record", default=None, help="Keep a run record (not available yet) or none.")
+@recording_options
 @click.option("--ask", is_flag=True, help="Ask for missing names on the terminal.")
 @talk_options
 @click.pass_context
@@ -104,6 +105,9 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     --cassette FILE alone gives the same again, without asking anybody; what it does not know is P409. Secrets are taken
     out before anything is written. PROSE_NO_LIVE_CALLS=1 keeps every model from being asked, in all commands.
 
+    A run is recorded as it goes, in .prose/runs of the project or else in the user's folder for data, so that it can be
+    looked at with `prose trace` and gone on with. --no-record keeps none.
+
     \b
     Examples:
       $ prose run refine refiner=plain evaluator=readability task_brief="Utilize the form in order to apply."
@@ -113,8 +117,6 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     Exit status: 0 done, 1 the run failed, 2 usage, source or contract error, 3 a limit stopped it, 4 waiting for
     a person, 130 interrupted.
     """
-    if options.pop("record"):
-        raise click.UsageError("run records are not kept yet; leave --record out", ctx)
     # There is no judge but the one that is named.
     if options.pop("no_judge") and options["judge"] is not None:
         raise click.UsageError("--judge and --no-judge exclude each other", ctx)
@@ -126,4 +128,5 @@ def command(ctx: click.Context, /, **options: Any) -> int:
 
     from prose_lang.cli.running import Request, run
 
-    return run(Request(after=ctx.meta.get(_AFTER, ()), **options), ctx.ensure_object(Terminal))
+    keeping = Keeping.taken(options)
+    return run(Request(after=ctx.meta.get(_AFTER, ()), keeping=keeping, **options), ctx.ensure_object(Terminal))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from prose_lang.cli.engines import cassette_of, model_settings, script_of_file, services_of_files
+from prose_lang.cli.keeping import Keeping, engine_arguments, say_unrecorded
 from prose_lang.cli.names import read_names
 from prose_lang.cli.reading import Reader
 from prose_lang.cli.status import EXIT
@@ -45,6 +46,7 @@ class Request:
     strict: bool
     output: str
     ask: bool
+    keeping: Keeping = attrs.field(factory=Keeping)
 
 
 @attrs.frozen
@@ -64,6 +66,7 @@ def run(request: Request, terminal: Terminal) -> int:
         except ProseError as error:
             ending = _Ending(Outcome("", "invalid", error=error, diagnostics=error.diagnostics))
         _show(ending, request.output, terminal)
+        say_unrecorded(ending.outcome, terminal)
     return EXIT[ending.outcome.status]
 
 
@@ -81,6 +84,7 @@ def _run(request: Request, terminal: Terminal) -> _Ending:
         observers=observers,
         stream=_streams(request, terminal),
         strict=request.strict,
+        **engine_arguments(request.keeping, terminal),
     )
     engine.models.keys.told = terminal.hide
     pattern = reader.pattern(engine, request.source)
