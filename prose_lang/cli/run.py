@@ -106,7 +106,8 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     out before anything is written. PROSE_NO_LIVE_CALLS=1 keeps every model from being asked, in all commands.
 
     A run is recorded as it goes, in .prose/runs of the project or else in the user's folder for data, so that it can be
-    looked at with `prose trace` and gone on with. --no-record keeps none.
+    looked at with `prose trace` and gone on with. --no-record keeps none. --cache both keeps the answers of models
+    there too, and takes them from there: what was asked before costs nothing.
 
     \b
     Examples:
@@ -129,4 +130,6 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     from prose_lang.cli.running import Request, run
 
     keeping = Keeping.taken(options)
+    if keeping.cache is not None and options["cassette"] is not None and options["cassette_mode"] != "live":
+        raise click.UsageError("--cache and --cassette exclude each other: a recording has all its answers itself", ctx)
     return run(Request(after=ctx.meta.get(_AFTER, ()), keeping=keeping, **options), ctx.ensure_object(Terminal))

@@ -40,8 +40,8 @@ def summary(outcome: Outcome, stopped: str | None, seconds: float, terminal: Ter
 
 
 def result_text(value: object, error: str | None, attempts: int, seconds: float, room: int, redactor: Redactor) -> str:
-    """What a call gave, in how long, in `room` columns."""
-    again = f", {attempts} attempts" if attempts > 1 else ""
+    """What a call gave, in how long, in `room` columns. Without an attempt it came from the cache."""
+    again = f", {attempts} attempts" if attempts > 1 else "" if attempts or error is not None else ", from the cache"
     took = f"({seconds:.2f} s{again})"
     left = max(20, room - len(took) - 2)
     # Redacted before it is cut: half a secret would not be recognised.
@@ -56,7 +56,10 @@ def name_text(address: str, service: str) -> str:
 
 def usage_text(usage: Usage, seconds: float) -> str:
     """What a run consumed. An unknown cost is said to be unknown, none is not mentioned."""
-    parts = [amount(usage.calls, "call"), f"{seconds:.2f} s"]
+    parts = [amount(usage.calls, "call")]
+    if usage.cached:
+        parts.append(f"{usage.cached:,} from the cache")
+    parts.append(f"{seconds:.2f} s")
     if usage.tokens_in or usage.tokens_out:
         parts.append(f"{usage.tokens_in:,} tokens in, {usage.tokens_out:,} out")
     if usage.cost is None:

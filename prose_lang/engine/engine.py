@@ -331,6 +331,8 @@ class Engine:
             return made
 
         async def done(made: Outcome) -> Outcome:
+            if cache is not None:
+                cache.close()
             if recording is not None:
                 await recording.finish(made)
                 made.unrecorded = notes[0] if notes else None

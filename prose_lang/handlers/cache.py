@@ -22,9 +22,10 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import blake2b
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from prose_lang.conditions.judge import read_answer, read_choice
 from prose_lang.diagnostics import RunError
@@ -39,6 +40,8 @@ from prose_lang.services.models.completion import Reply
 from prose_lang.services.models.request import Request
 from prose_lang.values import TooLarge
 
+_A = TypeVar("_A")
+_B = TypeVar("_B")
 Mode = Literal["read", "write", "both"]
 #: Whether answers are taken from the cache, put into it, or both.
 MODES: tuple[Mode, ...] = ("read", "write", "both")
@@ -68,6 +71,7 @@ class Cache:
         self.redactor = redactor
         self.told = told
         self._taken: dict[bytes, int] = {}
+        self._thread: ThreadPoolExecutor | None = None
 
     def wrap(self, inner: Perform) -> Perform:
         """A performer that asks only where there is no answer yet."""
@@ -127,7 +131,7 @@ class Cache:
         """What is kept of an answer; None where there is nothing that may be used."""
         assert self._store is not None
         try:
-            cached = await asyncio.to_thread(self._store.cached, slot.key)
+            cached = await self._aside(self._store.cached, slot.key)
         except StoreError as error:
             self._lost(error)
             return None
@@ -163,11 +167,23 @@ class Cache:
         used = effect.usage
         usage = None if used is None else _encode([used.tokens_in, used.tokens_out, used.cost])
         try:
-            await asyncio.to_thread(
+            await self._aside(
                 store.put_cached, Cached(slot.key, effect.service.name, slot.request, result, usage, time.time())
             )
         except StoreError as error:
             self._lost(error)
+
+    def _aside(self, work: Callable[[_A], _B], given: _A) -> Awaitable[_B]:
+        """Have the store do something without holding up the loop. One thread does it all, in order: so of calls that
+        start together the first gets its answer first, run after run."""
+        if self._thread is None:
+            self._thread = ThreadPoolExecutor(1, "prose-cache")
+        return asyncio.get_running_loop().run_in_executor(self._thread, work, given)
+
+    def close(self) -> None:
+        """The run is over."""
+        if self._thread is not None:
+            self._thread.shutdown(wait=False)
 
     def _lost(self, error: StoreError) -> None:
         if self._store is not None:
@@ -249,7 +265,7 @@ def _request(effect: Effect) -> dict[str, Any]:
 
 
 def _is_model(effect: Effect) -> bool:
-    return getattr(effect.service, "metered", False)
+    return bool(getattr(effect.service, "metered", False))
 
 
 def _is_usable(effect: Effect, value: Any) -> bool:

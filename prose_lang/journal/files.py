@@ -36,9 +36,10 @@ class Files:
         digest = digest_of(data)
         path = self.path(digest)
         if path.exists():
-            with suppress(OSError):
+            with suppress(OSError, StoreError):
                 os.utime(path)  # it is wanted again: `clean` must not take it away now
-            return digest
+                self.get(digest)
+                return digest  # and if it is damaged, this mends it
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, made = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
         try:

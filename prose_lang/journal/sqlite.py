@@ -430,7 +430,10 @@ class SqliteStore:
         if row is None or Entry(row[0], "cache", row[1], "", row[2], "value", row[3]).checksum() != row[-1]:
             return None
         found = Cached(*row[:-1])
-        return found._replace(request=self._whole(found.request), result=self._whole(found.result))
+        try:
+            return found._replace(request=self._whole(found.request), result=self._whole(found.result))
+        except StoreError:  # a content is missing or damaged: it can be had again by asking
+            return None
 
     def put_cached(self, cached: Cached) -> None:
         with self._failing("written"):
