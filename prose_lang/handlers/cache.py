@@ -106,7 +106,7 @@ class Cache:
 
     def _slot(self, effect: Effect) -> _Slot | None:
         """Where a call's answer belongs; None where it has none, or something secret is asked."""
-        if self._store is None or not (_is_model(effect) or getattr(effect.service, "cacheable", "")):
+        if self._store is None or not (_is_model(effect) or getattr(effect.service, "cacheable", False)):
             return None
         effect.memo = None
         try:
