@@ -53,10 +53,11 @@ _encode = json.JSONEncoder(separators=(",", ":"), sort_keys=True).encode
 
 
 class _Slot(NamedTuple):
-    """Where the answer of a call belongs, and what was asked in JSON."""
+    """Where the answer of a call belongs, what was asked in JSON, and of a model the request made ready."""
 
     key: str
     request: str
+    ready: Any
 
 
 class Cache:
@@ -84,7 +85,7 @@ class Cache:
                 found = await self._found(slot, effect)
                 if found is not None:
                     try:
-                        return await _given(found, effect)
+                        return await _given(found, effect, slot.ready)
                     except (RunError, TypeError):  # it does not keep the contract of now
                         effect.memo = effect.usage = None
             listening = _Listening(effect) if self.writes and _is_model(effect) else None
@@ -108,9 +109,12 @@ class Cache:
         """Where a call's answer belongs; None where it has none, or something secret is asked."""
         if self._store is None or not (_is_model(effect) or getattr(effect.service, "cacheable", False)):
             return None
-        effect.memo = None
+        effect.memo, ready, effect.ready = None, effect.ready, None
         try:
-            request = _request(effect)
+            if _is_model(effect):
+                service: Any = effect.service
+                ready = ready or service.asked(effect)
+            request = _request(effect, ready)
         except (RunError, TooLarge, ValueError):  # the call will fail for the same reason
             return None
         text = _encode(request)
@@ -125,7 +129,7 @@ class Cache:
             self._taken[alike] = before + 1
             numbers = f"{effect.sample}.{before}"
         key = blake2b(f"{_VERSION}\0{name}\0{numbers}\0{text}".encode(), digest_size=20).hexdigest()
-        return _Slot(key, text)
+        return _Slot(key, text, ready)
 
     async def _found(self, slot: _Slot, effect: Effect) -> dict[str, Any] | None:
         """What is kept of an answer; None where there is nothing that may be used."""
@@ -236,12 +240,12 @@ class _Listening:
         return reply
 
 
-async def _given(found: dict[str, Any], effect: Effect) -> Any:
+async def _given(found: dict[str, Any], effect: Effect, ready: Any) -> Any:
     """The value of an answer that was kept. Raises RunError where it does not keep its contract."""
     if "reply" not in found:
         value = found["value"]
     else:
-        effect.completion = _Kept(Reply(**found["reply"]))
+        effect.completion, effect.ready = _Kept(Reply(**found["reply"])), ready
         try:
             value = await dispatch(effect)
         finally:
@@ -251,13 +255,12 @@ async def _given(found: dict[str, Any], effect: Effect) -> Any:
     return value
 
 
-def _request(effect: Effect) -> dict[str, Any]:
+def _request(effect: Effect, ready: Any) -> dict[str, Any]:
     """All that an answer depends on."""
     service: Any = effect.service
     outputs = [item.name for item in service.signature.outputs or ()]
     if not _is_model(effect):
         return {**asked(effect), "outputs": outputs, "of": str(service.cacheable)}
-    ready = service.asked(effect)
     request: dict[str, Any] = ready.request.as_json()
     # Another server under one provider's name is another model.
     address = service.models.settings.provider(ready.request.model).base_url

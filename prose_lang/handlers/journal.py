@@ -323,7 +323,10 @@ class Journal:
         try:
             request = asked(effect)
             if metered:
-                request["request"] = service.asked(effect).request.as_json()
+                ready = service.asked(effect)
+                request["request"] = ready.request.as_json()
+                if self.on_recall is not None:  # the cache asks for the same in a moment
+                    effect.ready = ready
         except (RunError, TooLarge, ValueError):
             return None
         told = effect.modifiers.as_json()
