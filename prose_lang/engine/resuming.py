@@ -8,7 +8,8 @@ answer   a person's answer is put into the record; then it is a resume
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from prose_lang.diagnostics import CheckError, ProseError
 from prose_lang.engine.outcome import Outcome
 from prose_lang.engine.recorded_names import names_given
 from prose_lang.engine.recording import About, Continued
+from prose_lang.engine.snapshots import laid_out
 from prose_lang.engine.sources import sources_compared
 from prose_lang.journal import UNFINISHED, RunRecord, Store
 
@@ -48,12 +50,14 @@ class Resuming:
         accept_changes: bool = False,
         retry_errors: bool = False,
         replay: bool = False,
+        recorded_sources: bool = False,
     ) -> Outcome:
         """Go on with a run, and tell how it ended.
 
         `accept_changes`: sources and inputs may have changed since; calls that still match, by address and by what is
         asked, are read back, all others are made anew. `retry_errors`: calls that failed are made again. `replay`:
-        nothing is made and nothing is written; the run has to come out of its record alone.
+        nothing is made and nothing is written; the run has to come out of its record alone. `recorded_sources`: the
+        sources are those of the record, whatever the files hold now.
         """
         hold = None
         try:
@@ -63,38 +67,37 @@ class Resuming:
                 hold = store.hold(record.id)
                 record = store.run(record.id)
                 if record.status == "ok":
-                    hold.release()
                     return finished(record, store)
-            pattern = self.pattern(record)
             given = names_given(json.loads(record.names), names)
+            continued = Continued(record, hold, frozen=replay, accept=accept_changes, again=retry_errors)
+            with self.pattern(record, recorded_sources) as pattern:
+                return await self.engine.outcome_async(pattern, given, interrupted, continued=continued)
         except ProseError as error:
-            if hold is not None:
-                hold.release()
             return Outcome(run, "invalid", error=error, diagnostics=error.diagnostics)
-        continued = Continued(record, hold, frozen=replay, accept=accept_changes, again=retry_errors)
-        try:
-            return await self.engine.outcome_async(pattern, given, interrupted, continued=continued)
         finally:
             if hold is not None:
                 hold.release()
 
-    def pattern(self, record: RunRecord) -> Pattern:
-        """The pattern of a run as it is now; of one that stood in no file, as it was. Raises SourceError."""
+    @contextmanager
+    def pattern(self, record: RunRecord, recorded_sources: bool = False) -> Iterator[Pattern]:
+        """The pattern of a run as it is now; of one that stood in no file, or where that is asked for, as it was.
+
+        Raises SourceError where its file is gone, and CheckError P502 where its entry is.
+        """
         from prose_lang.engine.pattern import Pattern
 
-        source = json.loads(record.source)
-        engine = self.engine
-        if source["name"].startswith("stdlib:"):
-            document = engine.loader.load(source["name"])
-        elif source["path"] is not None:
-            document = engine.loader.load_as(source["path"], source["name"])
-        else:
-            text = self.store.sources(record.id)[0].text
-            return engine.loads(text, source["name"])
-        entry = document.entry(source["entry"]) if source["entry"] else document.main
-        if entry is None:
-            raise CheckError("P502", f"`{source['name']}` has no entry `{source['entry']}` any more")
-        return Pattern(document, entry, engine)
+        source, loader = json.loads(record.source), self.engine.loader
+        with ExitStack() as stack:
+            if source["name"].startswith("stdlib:"):
+                document = loader.load(source["name"])
+            elif source["path"] is not None and not recorded_sources:
+                document = loader.load_as(source["path"], source["name"])
+            else:
+                document = stack.enter_context(laid_out(self.store.sources(record.id), loader))
+            entry = document.entry(source["entry"]) if source["entry"] else document.main
+            if entry is None:
+                raise CheckError("P502", f"`{source['name']}` has no entry `{source['entry']}` any more")
+            yield Pattern(document, entry, self.engine)
 
 
 def still_the_same(continued: Continued, store: Store, what: About) -> Continued:

@@ -34,16 +34,27 @@ def _text(document: Document, loader: Loader) -> SourceText:
 
 def program_digest(sources: Sequence[SourceText], entry: str) -> str:
     """What tells one program from another: all its sources, and the entry that is run."""
-    parts = sorted(f"{source.name}\0{source.digest}" for source in sources)
+    parts = sorted(f"{source.inside or source.name}\0{source.digest}" for source in sources)
     return digest_of("\0".join((entry, *parts)).encode("utf-8", "surrogatepass"))
+
+
+def _by_place(sources: Sequence[SourceText]) -> dict[tuple[str, int], SourceText]:
+    """Sources by where they stand in their projects, of which there may be several: the folder of a run may be another
+    one now, and so may be the names that it calls them by."""
+    found: dict[tuple[str, int], SourceText] = {}
+    for source in sources:
+        place, number = source.inside or source.name, 0
+        while (place, number) in found:
+            number += 1
+        found[place, number] = source
+    return found
 
 
 def sources_compared(recorded: Sequence[SourceText], now: Sequence[SourceText]) -> list[str]:
     """How sources differ from those that a run was begun with: `-` lines were recorded, `+` lines are there now."""
     from difflib import unified_diff
 
-    before = {source.path or source.name: source for source in recorded}
-    after = {source.path or source.name: source for source in now}
+    before, after = _by_place(recorded), _by_place(now)
     lines: list[str] = []
     for key in dict.fromkeys((*before, *after)):
         old, new = before.get(key), after.get(key)
