@@ -273,8 +273,8 @@ class Journal:
             result = json.loads(found.result or "null")
             if found.state == "value":
                 return Known(result)
-            error = _placed(error_of(result, effect.service.name), effect)
-            error.attempts, error.answer = effect.attempt, result.get("answer")
+            error = _placed(error_of(result, result.get("service", effect.service.name)), effect)
+            error.attempts, error.answer = result.get("attempts", effect.attempt), result.get("answer")
             raise error
         effect.made = found.attempts
         draft.before = usage
@@ -356,9 +356,12 @@ class Journal:
 
     def _failed(self, effect: Effect, draft: Draft, error: RunError) -> None:
         if error.catchable:
-            data = error_data(error)
+            # Its number of attempts is that of the program; requests and earlier sessions count otherwise.
+            data = error_data(error) | {"attempts": error.attempts}
             if error.answer is not None:
                 data["answer"] = error.answer
+            if error.service != effect.service.name:
+                data["service"] = error.service
             self._end(effect, draft, "error", data)
         elif error.code == "P411":
             self._end(effect, draft, "waiting", error_data(error))
