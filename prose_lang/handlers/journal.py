@@ -210,7 +210,7 @@ class Journal:
     def settle(self, kind: str, key: str, value: Value) -> None:
         """Keep what came out."""
         if self.pen is not None:
-            result = self.redactor().text(_encode(value))
+            result = self.redactor().json(_encode(value))
             self.pen.put(Ended(self.run, Entry(f"{kind}:{key}", kind, state="value", result=result)))
 
     def decided(self, decision: Decision) -> None:
@@ -218,12 +218,12 @@ class Journal:
         if self.pen is None:
             return
         clean = self.redactor()
-        judge = None if decision.judge is None else clean.text(_encode(decision.judge))
+        judge = None if decision.judge is None else clean.json(_encode(decision.judge))
         position = _encode([*decision.place.order, *decision.plan.site.order(decision.indices)])
         self.pen.put(
             Decided(
                 self.run, decision.address, position, decision.plan.text, decision.layer, _encode(decision.outcome),
-                clean.text(_shown(decision.values)), clean.text(decision.reason), judge,
+                clean.json(_shown(decision.values)), clean.text(decision.reason), judge,
             )
         )  # fmt: skip
 
@@ -239,7 +239,7 @@ class Journal:
         """Keep how the run ended, and wait until all is durable."""
         if self.pen is None:
             return
-        self.pen.put(Finished(self.run, status, self.redactor().text(_encode(outcome)), time.time()))
+        self.pen.put(Finished(self.run, status, self.redactor().json(_encode(outcome)), time.time()))
         try:
             await self.pen.flushed()
         except StoreError as error:
@@ -332,7 +332,7 @@ class Journal:
         told = effect.modifiers.as_json()
         request["inputs"] = {name: request["inputs"][name] for name in sorted(request["inputs"])}
         request |= {name: told[name] for name in ("retry", "backoff", "timeout") if name in told}
-        text = self.redactor().text(_encode(request))
+        text = self.redactor().json(_encode(request))
         digest = hashlib.blake2b(f"{service.name}\0{text}".encode(), digest_size=16).hexdigest()
         place = effect.place
         key = effect.address
@@ -378,7 +378,7 @@ class Journal:
             self.pen.put(Begun(self.run, draft.entry, draft.anew))
         text = _encode(value) if state != "cancelled" else None
         if text is not None:
-            clean = self.redactor().text(text)
+            clean = self.redactor().json(text)
             if clean is not text and state == "value":
                 state = "withheld"
             text = clean
