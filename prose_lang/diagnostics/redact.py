@@ -107,20 +107,6 @@ class Redactor:
         parts.append(text[copied:])
         return "".join(parts)
 
-    def json(self, text: str) -> str:
-        """A JSON text without secrets that is JSON still; the very same object if it holds none.
-
-        Texts in it are redacted, not the text as a whole: a secret of digits must not leave a hole in a number.
-
-        >>> Redactor(["12345678"]).json('{"a":"x12345678","b":12345678}')
-        '{"a":"x[redacted]","b":12345678}'
-        """
-        if self.text(text) is text:
-            return text
-        found = json.loads(text)
-        clean = self.value(found)
-        return text if clean == found else json.dumps(clean, separators=(",", ":"))
-
     def value(self, value: Any) -> Any:
         """A JSON value without secrets, keys included: a copy, or the value itself when there is nothing to hide."""
         if not self._forms:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
@@ -68,7 +69,8 @@ class Records:
 class Continued:
     """How a run is gone on with: its `record`, the right to do so, and what is done where something has changed.
 
-    `frozen` reads back only; `accept` makes anew what was asked differently; `again` makes failed calls again.
+    `frozen` reads back only; `accept` makes anew what was asked differently; `again` makes failed calls again; with
+    `changed` something has. `answers` are put into the record first, by the names that `answering.py` tells of.
     """
 
     record: RunRecord
@@ -77,6 +79,7 @@ class Continued:
     accept: bool = False
     again: bool = False
     changed: bool = False
+    answers: Mapping[str, Any] = MappingProxyType({})
 
 
 class About(NamedTuple):
@@ -91,7 +94,7 @@ class About(NamedTuple):
 
 def about(
     pattern: Pattern,
-    documents: Sequence[Any],
+    documents: Iterable[Any],
     names: Mapping[str, Any],
     inputs: Mapping[str, Value],
     options: dict[str, Any],
@@ -158,6 +161,7 @@ class Recording:
         made.journal = Journal(
             run, pen, redactor, lost, reader=reader_or_none, stop=records.stop,
             accept=continued is not None and continued.accept, again=continued is not None and continued.again,
+            changed=continued is not None and continued.changed,
         )  # fmt: skip
         if continued is not None:
             made.continued = True
@@ -167,9 +171,10 @@ class Recording:
 
     def memory(self, conversations: Conversations) -> Memory:
         """The conversations of a run whose beginnings are on record."""
-        return Memory(
-            conversations if self.journal is None else KeptConversations(conversations, self.journal, self.run)
-        )
+        journal = self.journal
+        if journal is None:
+            return Memory(conversations)
+        return Memory(KeptConversations(conversations, journal, self.run, frozen=journal.frozen))
 
     async def finish(self, outcome: Outcome) -> None:
         """Write how it ended, wait until all is durable, and give the run free."""

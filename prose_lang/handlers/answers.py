@@ -10,8 +10,6 @@ from prose_lang.values import NotAValue, ServiceRef, TooLarge, handout, intake
 
 #: What is kept of an error besides its code and message.
 FLAGS = ("transient", "permanent", "uncharged", "retry_after")
-#: What besides a program may see of an error that a service raised (L27): values, for it may have run a program itself.
-_SEEN = ("thrown", "survivors")
 #: Modifiers that are told to the service; the others are about how it is called (L32).
 TOLD = ("prompt", "model", "context")
 
@@ -38,17 +36,15 @@ def error_data(error: RunError) -> dict[str, Any]:
         "code": error.code, "message": error.message, "name": error.error_name, "hint": error.hint
     }  # fmt: skip
     data |= {flag: getattr(error, flag) for flag in FLAGS}
-    data |= {part: _as_data(getattr(error, part)) for part in _SEEN}
-    if error.branch_errors:
-        data["branch_errors"] = [{**error_data(one), "service": one.service} for one in error.branch_errors]
+    data["thrown"] = _thrown(error)
     return {name: value for name, value in data.items() if value is not None and value is not False}
 
 
-def _as_data(value: Any) -> Any:
-    """A value as data; None for what is none, which a service may well raise."""
+def _thrown(error: RunError) -> Any:
+    """What a service threw besides its message, where that can be kept."""
     try:
-        return intake(plain(value))
-    except (TooLarge, NotAValue):
+        return None if error.thrown is None else plain(intake(error.thrown))
+    except (NotAValue, TooLarge):
         return None
 
 
@@ -58,8 +54,8 @@ def error_of(data: dict[str, Any], service: str) -> RunError:
     made = kind(
         data["code"], data.get("message", ""), service=service, hint=data.get("hint"), error_name=data.get("name")
     )
-    for name in (*FLAGS, *_SEEN):
-        if name in data:
-            setattr(made, name, data[name])
-    made.branch_errors = [error_of(one, one.get("service") or service) for one in data.get("branch_errors", ())]
+    made.thrown = data.get("thrown")
+    for flag in FLAGS:
+        if flag in data:
+            setattr(made, flag, data[flag])
     return made

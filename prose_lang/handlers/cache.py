@@ -118,7 +118,7 @@ class Cache:
         except (RunError, TooLarge, ValueError):  # the call will fail for the same reason
             return None
         text = _encode(request)
-        if self.redactor().json(text) is not text:
+        if self.redactor().text(text) is not text:
             return None
         name = effect.service.name
         if effect.kind == "ask" and _is_model(effect):
@@ -141,7 +141,7 @@ class Cache:
             return None
         if cached is None or cached.request != slot.request:
             return None
-        if self.redactor().json(cached.result) is not cached.result:
+        if self.redactor().text(cached.result) is not cached.result:
             return None
         try:
             found = json.loads(cached.result)
@@ -166,7 +166,7 @@ class Cache:
         except TooLarge:
             return
         result = _encode({**kept, "run": effect.place.run.run_id, "address": effect.address})
-        if self.redactor().json(result) is not result:
+        if self.redactor().text(result) is not result:
             return
         used = effect.usage
         usage = None if used is None else _encode([used.tokens_in, used.tokens_out, used.cost])

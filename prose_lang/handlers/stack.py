@@ -73,6 +73,10 @@ def compose(
         innermost = recorded(dispatch, part, redactor)
         if part.replays:
             clock = SkippingClock()
+    if journal is not None and journal.frozen:
+        from prose_lang.handlers.cassette import SkippingClock
+
+        clock = SkippingClock()  # pauses between attempts of nested patterns wait for nobody
     limiter.count(spent)
 
     def budgeted() -> Budget:
@@ -97,14 +101,16 @@ def compose(
             models = again((budget or budgeted()).wrap(limiter.wrap(paced)), clock, seed)
         return models(effect)
 
-    tried = retry(attempt, clock)
+    tried = retry(attempt if journal is None else journal.tried(attempt), clock)
     if cache is not None:
         tried = cache.wrap(tried)
         recorder.usage.cached = 0
     if journal is None:
         return Performers(recorder.wrap(tried), retry(timeout(dispatch_composite), clock))
+    if part is not None and part.replays:
+        journal.skip = part.skip
     if cache is not None:
         journal.on_recall = cache.skip
     leaf = recorder.wrap(journal.wrap(tried))
-    composite = retry(journal.cut_off(timeout(dispatch_composite)), clock)
+    composite = retry(journal.cut_off(timeout(dispatch_composite), dispatch_composite), clock)
     return Performers(leaf, composite)
