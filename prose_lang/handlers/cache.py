@@ -244,6 +244,7 @@ async def _given(found: dict[str, Any], effect: Effect, ready: Any) -> Any:
     """The value of an answer that was kept. Raises RunError where it does not keep its contract."""
     if "reply" not in found:
         value = found["value"]
+        effect.model = None if ready is None else ready.request.model
     else:
         effect.completion, effect.ready = _Kept(Reply(**found["reply"])), ready
         try:

@@ -342,6 +342,8 @@ class Journal:
             error.attempts = effect.attempt = result.get("attempts", 1)
             error.answer = result.get("answer")
         effect.cached = usage is not None and bool(usage.cached)
+        if effect.kind == "ask":  # a decision names the model that made it
+            effect.model = json.loads(found.request).get("request", {}).get("model")
         if self.skip is not None:
             self.skip(effect.address)
         if self.on_recall is not None:
