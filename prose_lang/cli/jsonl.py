@@ -63,6 +63,7 @@ def event_json(event: Event) -> dict[str, Any]:
                 "seconds": round(event.seconds, 6),
                 "usage": event.usage,
                 **({"recalled": True} if event.recalled else {}),
+                **({"cached": True} if event.cached else {}),
             }
         case CallStarted():
             inputs = {name: _plain(value) for name, value in event.inputs.items()}

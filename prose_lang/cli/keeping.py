@@ -38,7 +38,12 @@ def store_option(function: _F) -> _F:
 
 
 def writing_options(function: _F) -> _F:
-    """`--store`, `--durability` and `--on-store-error`: for commands that go on with a record."""
+    """`--store`, `--durability`, `--on-store-error` and `--cache`: for commands that go on with a record."""
+    function = click.option(
+        "--cache",
+        type=click.Choice(["read", "write", "both"]),
+        help="Take answers of models from the store (read), keep them there (write), or both; off unless set.",
+    )(function)
     function = click.option(
         "--on-store-error",
         type=click.Choice(["continue", "stop"]),
@@ -63,20 +68,24 @@ def recording_options(function: _F) -> _F:
 
 @attrs.frozen
 class Keeping:
-    """What the options say. `record` is None where neither `--record` nor `--no-record` is given."""
+    """What the options say. `record` is None where neither `--record` nor `--no-record` is given; `cache` is `read`,
+    `write`, `both` or None."""
 
     record: bool | None = None
     store: str | None = None
     durability: str = "normal"
     on_store_error: str = "continue"
+    cache: str | None = None
 
     @classmethod
     def taken(cls, options: dict[str, Any]) -> Keeping:
         """What a command was given, taken out of its options. Raises UsageError."""
-        names = ("record", "store", "durability", "on_store_error")
+        names = ("record", "store", "durability", "on_store_error", "cache")
         made = cls(**{name: options.pop(name) for name in names if name in options})
         if made.record is False and made.store is not None:
             raise click.UsageError("--store and --no-record exclude each other")
+        if made.record is False and made.cache is not None:
+            raise click.UsageError("--cache and --no-record exclude each other: answers are cached where runs are kept")
         return made
 
     @property
@@ -127,13 +136,16 @@ def engine_arguments(keeping: Keeping, terminal: Terminal) -> Mapping[str, Any]:
     if keeping.record is False:
         return {}
     place = location(keeping, terminal)
-    if keeping.record is None and not place.settings.record and not keeping.insists:
+    if keeping.record is None and not place.settings.record and not keeping.insists and keeping.cache is None:
         return {}
     store: str | Store = place.store
     if keeping.insists:
         store = opened(keeping, terminal, make=True)
         store.write(())  # nothing is written: it is seen that it could be
-    return {"store": store, "durability": keeping.durability, "on_store_error": keeping.on_store_error}
+    return {
+        "store": store, "durability": keeping.durability, "on_store_error": keeping.on_store_error,
+        "cache": keeping.cache,
+    }  # fmt: skip
 
 
 def opened(keeping: Keeping, terminal: Terminal, *, make: bool = False) -> Store:
@@ -144,13 +156,17 @@ def opened(keeping: Keeping, terminal: Terminal, *, make: bool = False) -> Store
 
 
 def say_unrecorded(outcome: Outcome, terminal: Terminal) -> None:
-    """Say on one line of standard error why a run has no record, or one that breaks off, where it was to have one."""
-    error = outcome.unrecorded
-    if error is not None:
-        from prose_lang.diagnostics.visible import visible
+    """Say on one line of standard error why a run has no record, or one that breaks off, where it was to have one; the
+    same of its cache."""
+    for error, what in (
+        (outcome.unrecorded, "the run could not be recorded to its end"),
+        (outcome.uncached, "the cache could not be used to the end"),
+    ):
+        if error is not None:
+            from prose_lang.diagnostics.visible import visible
 
-        mark = terminal.paint("1;33", f"warning[{error.code}]")
-        terminal.say(f"{mark}: the run could not be recorded to its end: {visible(error.message)}")
+            mark = terminal.paint("1;33", f"warning[{error.code}]")
+            terminal.say(f"{mark}: {what}: {visible(error.message)}")
 
 
 def _hide_password(store: str, terminal: Terminal) -> None:

@@ -34,7 +34,7 @@ class Progress:
         self.terminal = terminal
         self.title = title
         self.started = time.monotonic()
-        self.done = 0
+        self.done = self.cached = 0
         self.open: Counter[str] = Counter()
         self.where = ""
         self.hearing = Hearing()
@@ -45,6 +45,7 @@ class Progress:
         self.hearing(event)
         if isinstance(event, CallFinished):
             self.done += 1
+            self.cached += event.cached
             self.open[called(event.address, event.service)] -= 1
         elif isinstance(event, CallStarted):
             self.open[called(event.address, event.service)] += 1
@@ -64,7 +65,8 @@ class Progress:
         """What the line says now."""
         # Counted in the run's thread while this one reads: a copy is whole, and a moment old at worst.
         at_work = [f"{name} ×{count}" if count > 1 else name for name, count in dict(self.open).items() if count > 0]
-        parts = [self.title, f"{time.monotonic() - self.started:.1f} s", self.where, f"{self.done:,} done"]
+        done = f"{self.done:,} done" + (f", {self.cached:,} from the cache" if self.cached else "")
+        parts = [self.title, f"{time.monotonic() - self.started:.1f} s", self.where, done]
         if at_work:
             parts.append(f"waiting for {', '.join(at_work)}")
         redactor = self.terminal.redactor

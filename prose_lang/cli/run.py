@@ -41,6 +41,8 @@ def command(ctx: click.Context, /, run: str | None, **options: Any) -> int:
     looked at with `prose trace` and gone on with. --no-record keeps none. --resume RUN goes on with a recorded run, as
     `prose resume RUN` does, with the source and the names of this command line: all of them, as they were.
 
+    --cache both keeps the answers of models there too, and takes them from there: what was asked before costs nothing.
+
     \b
     Examples:
       $ prose run refine refiner=plain evaluator=readability task_brief="Utilize the form in order to apply."

@@ -129,5 +129,7 @@ def settled(ctx: click.Context, options: dict[str, Any]) -> dict[str, Any]:
         raise click.UsageError("--judge and --no-judge exclude each other", ctx)
     if options.pop("as_json"):
         options["output"] = "json"
-    queueing = Queueing.taken(options)
-    return {"after": after(ctx), "keeping": Keeping.taken(options), "queueing": queueing, **options}
+    keeping, queueing = Keeping.taken(options), Queueing.taken(options)
+    if keeping.cache is not None and options["cassette"] is not None and options["cassette_mode"] != "live":
+        raise click.UsageError("--cache and --cassette exclude each other: a recording has all its answers itself", ctx)
+    return {"after": after(ctx), "keeping": keeping, "queueing": queueing, **options}

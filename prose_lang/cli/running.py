@@ -135,6 +135,7 @@ def _go_on(request: Request, going: Going, terminal: Terminal) -> Ending:
     engine = engine_of(
         request, terminal, reader, observers, json.loads(record.options), store=store,
         durability=request.keeping.durability, on_store_error=request.keeping.on_store_error,
+        cache=request.keeping.cache,
     )  # fmt: skip
     pattern = None if request.source is None else reader.pattern(engine, request.source)
     started = time.perf_counter()

@@ -49,8 +49,8 @@ def result_text(
     *,
     recalled: bool = False,
 ) -> str:
-    """What a call gave, in how long, in `room` columns."""
-    again = f", {attempts} attempts" if attempts > 1 else ""
+    """What a call gave, in how long, in `room` columns. Without an attempt it came from the cache."""
+    again = f", {attempts} attempts" if attempts > 1 else "" if attempts or error is not None else ", from the cache"
     took = f"({seconds:.2f} s{again}{', read back' if recalled else ''})"
     left = max(20, room - len(took) - 2)
     # Redacted before it is cut: half a secret would not be recognised.
@@ -65,7 +65,10 @@ def name_text(address: str, service: str) -> str:
 
 def usage_text(usage: Usage, seconds: float) -> str:
     """What a run consumed. An unknown cost is said to be unknown, none is not mentioned."""
-    parts = [amount(usage.calls, "call"), f"{seconds:.2f} s"]
+    parts = [amount(usage.calls, "call")]
+    if usage.cached:
+        parts.append(f"{usage.cached:,} from the cache")
+    parts.append(f"{seconds:.2f} s")
     if usage.tokens_in or usage.tokens_out:
         parts.append(f"{usage.tokens_in:,} tokens in, {usage.tokens_out:,} out")
     if usage.cost is None:

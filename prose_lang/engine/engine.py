@@ -45,6 +45,7 @@ from prose_lang.engine.recording import About, Continued, Recording, Records, ab
 from prose_lang.engine.refusals import kind_refused
 from prose_lang.engine.resuming import Resuming, still_the_same
 from prose_lang.handlers import Limits, Recorder, compose
+from prose_lang.handlers.cache import MODES, Cache, Mode
 from prose_lang.handlers.clock import LoopClock
 from prose_lang.handlers.limits import Limiter
 from prose_lang.handlers.trace import Observer
@@ -96,6 +97,7 @@ class Engine:
     `store`, a folder, a URL or a store, is where runs are recorded, so that they can be gone on with (`resume`).
     `durability` is `normal`, where a finished call survives the death of the process, or `full`, where it survives the
     loss of power. `on_store_error` is `continue`, where a run that cannot be recorded goes on without, or `stop`.
+    `cache` is `read`, `write` or `both`: answers of models are taken from that store, kept there, or both.
 
     >>> engine = Engine(services={"shout": lambda text: text.upper()})
     >>> engine.run(engine.loads('call shout\\n  text: "hi"'), {}).value
@@ -126,6 +128,7 @@ class Engine:
         store: str | os.PathLike[str] | Store | None = None,
         durability: str = "normal",
         on_store_error: str = "continue",
+        cache: Mode | None = None,
     ) -> None:
         self._threads = WorkerThreads()
         self._adapted: OrderedDict[tuple[Any, str | None], Service] = OrderedDict()
@@ -153,6 +156,11 @@ class Engine:
         if durability not in DURABILITIES or on_store_error not in ("continue", "stop"):
             raise ValueError("durability is normal or full, on_store_error is continue or stop")
         self.records = Records(store, durability, stop=on_store_error == "stop") if store is not None else None
+        if cache is not None and cache not in MODES:
+            raise ValueError(f"cache is {', '.join(MODES)}, or None; not {cache!r}")
+        if cache is not None and store is None:
+            raise ValueError("cached answers are kept in a store: give one (store=…)")
+        self.cache = cache
         self._codes: OrderedDict[Program, Code] = OrderedDict()
         self._links: OrderedDict[Entry, _Linked] = OrderedDict()
         self._trees: OrderedDict[Entry, Parsed] = OrderedDict()
@@ -294,6 +302,7 @@ class Engine:
         run_id = new_run_id() if continued is None else continued.record.id
         recording: Recording | None = None
         notes: list[StoreError] = []
+        uncached: list[StoreError] = []
         cancelled = False
         try:
             if part is not None:
@@ -321,9 +330,10 @@ class Engine:
         if memory is None:
             files = self.conversations(pattern, keep=continued is None or not continued.frozen)
             memory = Memory(files) if recording is None else recording.memory(files)
+        cache = self._cache_of(recording, part, uncached.append)
         recorder, run = self._new_run(
             run_id, asked, part, keep=self.trace,
-            session=self._sessions(linked.linker.registered), memory=memory, recording=recording,
+            session=self._sessions(linked.linker.registered), memory=memory, recording=recording, cache=cache,
         )  # fmt: skip
 
         def ended(status: str, value: Value = None, error: ProseError | None = None) -> Outcome:
@@ -335,10 +345,13 @@ class Engine:
 
         async def done(made: Outcome, *, cancelled: bool = False) -> Outcome:
             """Its record is ended with it, whatever else happens: an interrupt that comes now is told afterwards."""
+            if cache is not None:
+                cache.close()
             if recording is not None:
                 _, again = await to_its_end(recording.finish(made))
                 cancelled = cancelled or again
                 made.unrecorded = notes[0] if notes else None
+                made.uncached = uncached[0] if uncached else None
             if cancelled:
                 if interrupted is not None:
                     interrupted.append(made)
@@ -410,6 +423,16 @@ class Engine:
             "model": self.models.settings.default,
         }
 
+    def _cache_of(
+        self, recording: Recording | None, part: Part | None, told: Callable[[StoreError], None]
+    ) -> Cache | None:
+        """The cache of a run: of one that is on record, is no replay, and has no cassette."""
+        if self.cache is None or recording is None or recording.store is None or recording.journal is None:
+            return None
+        if recording.journal.frozen or (part is not None and (part.replays or part.records)):
+            return None
+        return Cache(recording.store, self.cache, self.models.keys.redactor, told)
+
     def _new_run(
         self,
         run_id: str,
@@ -420,6 +443,7 @@ class Engine:
         session: Callable[[str | None], Service],
         memory: Memory,
         recording: Recording | None = None,
+        cache: Cache | None = None,
     ) -> tuple[Recorder, Run]:
         """A run with its handlers, and what records it."""
         clock = LoopClock()
@@ -450,7 +474,7 @@ class Engine:
         limiter = Limiter(self.limits, clock, 0.0 if recording is None else recording.before)
         run.perform, run.perform_composite = compose(
             recorder, limiter, clock, run_id, part, self.models.keys.redactor, journal,
-            recording.spent if recording is not None else (), remote,
+            recording.spent if recording is not None else (), remote, cache,
         )  # fmt: skip
         return recorder, run
 

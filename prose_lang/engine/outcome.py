@@ -17,7 +17,8 @@ from prose_lang.values import ServiceRef, TooLarge, Value, handout
 @attrs.frozen
 class CallRecord:
     """One call as it stands in the trace. `error` is None if it succeeded; `seconds` include all attempts; `recalled`
-    tells that it was not made now, but read back from the record of a run that was gone on with."""
+    tells that it was not made now, but read back from the record of a run that was gone on with; `cached` that its
+    answer came from the cache, and no attempt was made."""
 
     address: str
     service: str
@@ -29,6 +30,7 @@ class CallRecord:
     seconds: float
     usage: dict[str, Any] | None
     recalled: bool = False
+    cached: bool = False
 
     def as_json(self) -> dict[str, Any]:
         plain: dict[str, Any] = {
@@ -41,7 +43,8 @@ class CallRecord:
             plain["value"] = self.value
         else:
             plain["error"] = self.error
-        return {**plain, "attempts": self.attempts, "seconds": round(self.seconds, 6), "usage": self.usage}
+        plain |= {"attempts": self.attempts, "seconds": round(self.seconds, 6), "usage": self.usage}
+        return {**plain, "cached": True} if self.cached else plain
 
 
 @attrs.frozen
@@ -105,6 +108,7 @@ class Outcome:
         "error",
         "run_id",
         "status",
+        "uncached",
         "unrecorded",
         "usage",
         "value",
@@ -133,6 +137,8 @@ class Outcome:
         self._trace: Trace | None = None
         #: Why the run has no record, or one that breaks off, where it was to have one.
         self.unrecorded: ProseError | None = None
+        #: Why the run's cache was given up, where it had one.
+        self.uncached: ProseError | None = None
 
     @property
     def trace(self) -> Trace:
@@ -174,7 +180,7 @@ def status_of(error: ProseError) -> str:
 
 def trace_of(recorder: Recorder) -> Trace:
     """What a recorder kept, in program order (L35)."""
-    made = [effect for effect in recorder.calls if effect.made]
+    made = [effect for effect in recorder.calls if effect.made or effect.cached]
     calls = sorted(made, key=lambda effect: (*effect.place.order, *effect.site.order(effect.indices)))
     decisions = [
         decision_record(item)
@@ -220,6 +226,7 @@ def _record(effect: Effect) -> CallRecord:
         effect.seconds,
         effect.usage.as_json() if effect.usage is not None else None,
         effect.recalled,
+        effect.cached,
     )
 
 

@@ -68,9 +68,10 @@ def call_record(entry: Entry) -> CallRecord:
         error = {"code": None, "name": entry.state, "message": _WORDS[entry.state]}
     modifiers = {name: request[name] for name in _MODIFIERS if name in request}
     usage = None if entry.usage is None else json.loads(entry.usage)
+    used = None if usage is None else Usage(0, *usage)
     return CallRecord(
         entry.key.removeprefix("leaving:"), entry.service, request["inputs"], modifiers, value, error, entry.attempts,
-        entry.seconds, None if usage is None else Usage(0, *usage).as_json(),
+        entry.seconds, None if used is None else used.as_json(), cached=used is not None and bool(used.cached),
     )  # fmt: skip
 
 

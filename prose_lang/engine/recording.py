@@ -205,6 +205,8 @@ class Recording:
                 except StoreError as error:
                     journal.lost(error)
                 else:
+                    if outcome.usage.cached is not None:
+                        used.cached = used.cached or 0
                     outcome.usage = used
             await journal.finish(outcome.status, outcome_data(outcome))
         finally:

@@ -112,7 +112,8 @@ class Journal:
     was asked differently is done anew. `again`: calls that failed are made again, and so is what was asked differently
     for it. `changed`: the program or its inputs are not those of the record, so nothing but calls counts of it. `stop`:
     a store that fails ends the run (P501); otherwise it goes on, `told` is told once, and nothing more is written.
-    `skip` is told the address of each call that is read back: whoever answers in order leaves its answers out.
+    `skip` is told the address of each call that is read back: whoever answers in order leaves its answers out. So is
+    `on_recall`, the cache, which gives no other call the answer of that one.
     """
 
     def __init__(
@@ -140,6 +141,7 @@ class Journal:
         self.changed = changed
         self.stop = stop
         self.skip: Callable[[str], None] | None = None
+        self.on_recall: Callable[[Effect], None] | None = None
         self._within: dict[tuple[str, ...], str] = {}
         self._breath = 0
         self._breathing: asyncio.Task[Any] | None = None
@@ -403,8 +405,13 @@ class Journal:
             error = effect.error = _placed(error_of(result, result.get("service", effect.service.name)), effect)
             error.attempts = effect.attempt = result.get("attempts", 1)
             error.answer = result.get("answer")
+        effect.cached = usage is not None and bool(usage.cached)
+        if effect.kind == "ask":  # a decision names the model that made it
+            effect.model = json.loads(found.request).get("request", {}).get("model")
         if self.skip is not None:
             self.skip(effect.address)
+        if self.on_recall is not None:
+            self.on_recall(effect)
         if error is not None:
             raise error
         return Known(result)
@@ -449,7 +456,10 @@ class Journal:
         try:
             request = asked(effect)
             if metered:
-                request["request"] = service.asked(effect).request.as_json()
+                ready = service.asked(effect)
+                request["request"] = ready.request.as_json()
+                if self.on_recall is not None:  # the cache asks for the same in a moment
+                    effect.ready = ready
         except (RunError, TooLarge, ValueError):
             return None
         inputs = request["inputs"]
@@ -497,8 +507,13 @@ class Journal:
             self._end(effect, draft, "cancelled", None)
 
     def _end(self, effect: Effect, draft: Draft, state: str, value: Any) -> None:
-        if self.pen is None or not draft.begun:
+        if self.pen is None:
             return
+        if not draft.begun:
+            if not effect.cached:
+                return
+            draft.entry = draft.entry._replace(attempts=effect.made, started=time.time())
+            self.pen.put(Begun(self.run, draft.entry, draft.anew))
         entry, text = draft.entry, draft.entry.result
         if state != "cancelled":
             text, secret = self._written(value)
@@ -597,7 +612,8 @@ def usage_of(entries: Iterable[Entry]) -> Usage:
 
 
 def _plain_usage(usage: Usage) -> list[Any]:
-    return [usage.tokens_in, usage.tokens_out, usage.cost]
+    plain = [usage.tokens_in, usage.tokens_out, usage.cost]
+    return plain if usage.cached is None else [*plain, usage.cached]
 
 
 def _usage_of(text: str | None) -> Usage | None:

@@ -3,6 +3,8 @@
     trace      outermost: it must see what every other handler does to a call, and its record is the call as a whole
     journal    outside retry: a finished call is read back before anything is tried, and what a call gave in the end is
                kept; its other half stands around timeout, where an attempt is put on record before it is made
+    cache      outside retry: a hit is no attempt, so that nothing counts, times or waits for it, and what is kept is
+               what came of all attempts in the end; inside journal, which keeps what it gave like any result
     retry      outside limits: every attempt counts and waits for its place; a pause between two holds none
     again      inside retry: what a model is asked again is one attempt of the program, and each request passes the rest
     budget     outside limits: who waits for money must hold no place that others need to finish and give some back
@@ -15,9 +17,10 @@
     dispatch   innermost: the only one that knows services
 
 `again` and `pace` concern models alone, and services that are none pass them by. `cassette` and `remote` are there only
-where a run has a cassette or a transport, and let scripted services pass; `journal` where a run is recorded. Nested
-patterns are no calls: they pass retry and timeout only, between which the journal keeps whose time was up, and their
-own calls pass all.
+where a run has a cassette or a transport, and let scripted services pass; `journal` where a run is recorded; `cache`
+where one is asked for and there is no cassette, for a recording must have every answer, and a replay has them all.
+Nested patterns are no calls: they pass retry and timeout only, between which the journal keeps whose time was up, and
+their own calls pass all.
 """
 
 from __future__ import annotations
@@ -40,6 +43,7 @@ from prose_lang.runtime.effects import Effect
 if TYPE_CHECKING:
     from prose_lang.cassettes import Part
     from prose_lang.diagnostics.redact import Redactor
+    from prose_lang.handlers.cache import Cache
     from prose_lang.handlers.journal import Journal
     from prose_lang.handlers.remote import Remote
 
@@ -61,6 +65,7 @@ def compose(
     journal: Journal | None = None,
     spent: Sequence[Spent] = (),
     remote: Remote | None = None,
+    cache: Cache | None = None,
 ) -> Performers:
     """The handlers of one run. `seed` is what the jitter of its pauses comes from; `part` that of a cassette, which
     `redactor` keeps secrets out of: the two come together. `spent` is what the run has used in earlier sessions.
@@ -103,11 +108,16 @@ def compose(
             models = again((budget or budgeted()).wrap(limiter.wrap(paced)), clock, seed)
         return models(effect)
 
+    tried = retry(attempt if journal is None else journal.tried(attempt), clock)
+    if cache is not None:
+        tried = cache.wrap(tried)
+        recorder.usage.cached = 0
     if journal is None:
-        leaf = recorder.wrap(retry(attempt, clock))
-        return Performers(leaf, retry(timeout(dispatch_composite), clock))
+        return Performers(recorder.wrap(tried), retry(timeout(dispatch_composite), clock))
     if part is not None and part.replays:
         journal.skip = part.skip
-    leaf = recorder.wrap(journal.wrap(retry(journal.tried(attempt), clock)))
+    if cache is not None:
+        journal.on_recall = cache.skip
+    leaf = recorder.wrap(journal.wrap(tried))
     composite = retry(journal.cut_off(timeout(dispatch_composite), dispatch_composite), clock)
     return Performers(leaf, composite)

@@ -38,10 +38,11 @@ class Files:
         """Keep a content. Raises OSError."""
         digest = digest_of(data)
         path = self.path(digest)
-        with suppress(OSError):
-            os.utime(path)  # it is wanted again: `clean` must not take it away now
-            if path.stat().st_size == len(data):  # a loss of power may have left less of it
-                return digest
+        if path.exists():
+            with suppress(OSError, StoreError):
+                os.utime(path)  # it is wanted again: `clean` must not take it away now
+                self.get(digest)
+                return digest  # and if it is damaged, this mends it
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, made = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
         try:

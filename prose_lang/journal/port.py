@@ -109,7 +109,7 @@ class Store(Protocol):
         """Keep what an attempt gave; what was kept first stays, and is given back."""
 
     def cached(self, key: str) -> Cached | None:
-        """An answer that was kept under a key."""
+        """An answer that was kept under a key; None where there is none, or it is damaged."""
 
     def put_cached(self, cached: Cached) -> None:
         """Keep an answer; what was kept under its key before is replaced."""

@@ -457,7 +457,10 @@ class SqliteStore:
         found = None if row is None else cached_of(row)
         if found is None:
             return None
-        return found._replace(request=self._whole(found.request), result=self._whole(found.result))
+        try:
+            return found._replace(request=self._whole(found.request), result=self._whole(found.result))
+        except StoreError:  # a content is missing or damaged: it can be had again by asking
+            return None
 
     def put_cached(self, cached: Cached) -> None:
         with self._failing("written"):

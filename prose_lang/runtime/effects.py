@@ -20,15 +20,26 @@ _NUMBERS = re.compile(r"\[(\d+)\]")
 
 
 class Usage:
-    """What calls consumed. Cost is in US dollars; None means unknown, which is not 0."""
+    """What calls consumed. Cost is in US dollars; None means unknown, which is not 0.
 
-    __slots__ = ("calls", "cost", "tokens_in", "tokens_out")
+    `cached` counts the answers that came from the cache, which are no calls and consume nothing; None without a cache.
+    """
 
-    def __init__(self, calls: int = 0, tokens_in: int = 0, tokens_out: int = 0, cost: float | None = 0.0) -> None:
+    __slots__ = ("cached", "calls", "cost", "tokens_in", "tokens_out")
+
+    def __init__(
+        self,
+        calls: int = 0,
+        tokens_in: int = 0,
+        tokens_out: int = 0,
+        cost: float | None = 0.0,
+        cached: int | None = None,
+    ) -> None:
         self.calls = calls
         self.tokens_in = tokens_in
         self.tokens_out = tokens_out
         self.cost = cost
+        self.cached = cached
 
     def add(self, other: Usage) -> None:
         """Count another usage in; an unknown cost makes the sum unknown."""
@@ -36,9 +47,15 @@ class Usage:
         self.tokens_in += other.tokens_in
         self.tokens_out += other.tokens_out
         self.cost = None if self.cost is None or other.cost is None else self.cost + other.cost
+        if other.cached is not None:
+            self.cached = (self.cached or 0) + other.cached
 
     def as_json(self) -> dict[str, Any]:
-        return {"calls": self.calls, "tokens_in": self.tokens_in, "tokens_out": self.tokens_out, "cost": self.cost}
+        """As plain data; `cached` is there only where there is a cache."""
+        plain: dict[str, Any] = {
+            "calls": self.calls, "tokens_in": self.tokens_in, "tokens_out": self.tokens_out, "cost": self.cost
+        }  # fmt: skip
+        return plain if self.cached is None else {**plain, "cached": self.cached}
 
     def __repr__(self) -> str:
         return f"Usage({self.as_json()})"
@@ -117,6 +134,8 @@ class Effect:
     #: What its journal notes of it while it is under way, and whether what came of it was read back from there.
     draft: Any = None
     recalled = False
+    #: Whether its answer came from the cache: then no attempt was made.
+    cached = False
     #: Seconds of the current attempt's `timeout` that are used up: one attempt may be several requests
     #: (`handlers/again`).
     spent = 0.0

@@ -63,7 +63,12 @@ class CallFinished(CallStarted):
 
     @property
     def attempts(self) -> int:
-        return self._effect.attempt
+        return 0 if self.cached else self._effect.attempt
+
+    @property
+    def cached(self) -> bool:
+        """Whether the answer came from the cache: then no attempt was made."""
+        return self._effect.cached
 
     @property
     def seconds(self) -> float:
@@ -91,7 +96,8 @@ class TextDelta:
     """A piece of an answer that is on its way, where the engine streams. All pieces of a request make its text.
 
     `number` is that of the call (`CallStarted.number`), `request` counts its requests from 1: the text begins anew with
-    each. Whether it is an answer that can be used is known when the call has finished, and not before.
+    each. A text from the cache comes in one piece, and its `request` is 0. Whether it is an answer that can be used is
+    known when the call has finished, and not before.
     """
 
     number: int

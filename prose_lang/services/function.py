@@ -38,6 +38,7 @@ class ServiceOptions:
     name: str | None = None
     inline: bool = False
     max_concurrency: int | None = None
+    cacheable: bool = False
 
 
 class FunctionService:
@@ -63,6 +64,7 @@ class FunctionService:
         "_parameters",
         "_threads",
         "_typed",
+        "cacheable",
         "function",
         "max_concurrency",
         "name",
@@ -86,6 +88,8 @@ class FunctionService:
         self.function = function
         self.name = name or options.name or name_of(function)
         self.max_concurrency = max_concurrency or options.max_concurrency
+        #: What its cached answers are known by, for another program may have a function of the same name; else "".
+        self.cacheable = _whole_name(function) if options.cacheable else ""
         self._inline = options.inline if inline is None else inline
         self._directly = any(inspect.iscoroutinefunction(part) for part in _layers(function))
         self._threads = threads or WorkerThreads()
@@ -172,6 +176,11 @@ def name_of(function: Callable[..., Any]) -> str:
     """The name of a callable: of the function itself, of what a partial calls, or of an object's class."""
     inner = _without_partials(function)
     return getattr(inner, "__name__", None) or type(inner).__name__
+
+
+def _whole_name(function: Callable[..., Any]) -> str:
+    inner = _without_partials(function)
+    return f"{getattr(inner, '__module__', '')}:{getattr(inner, '__qualname__', name_of(function))}"
 
 
 def check_callable(function: object) -> None:

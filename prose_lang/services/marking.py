@@ -23,18 +23,25 @@ def service(function: _F, /) -> _F: ...
 
 @overload
 def service(
-    *, name: str | None = None, inline: bool = False, max_concurrency: int | None = None
+    *, name: str | None = None, inline: bool = False, max_concurrency: int | None = None, cacheable: bool = False
 ) -> Callable[[_F], _F]: ...
 
 
 def service(
-    function: Any = None, /, *, name: str | None = None, inline: bool = False, max_concurrency: int | None = None
+    function: Any = None,
+    /,
+    *,
+    name: str | None = None,
+    inline: bool = False,
+    max_concurrency: int | None = None,
+    cacheable: bool = False,
 ) -> Any:
     """Mark a function, sync or async, as a service. Bare, or with options:
 
     `name` is what programs call it, where that is not the function's own name. `inline` runs a synchronous
     function on the event loop instead of in a thread: for functions that return at once. `max_concurrency` is
-    the most calls of it at one time (L34).
+    the most calls of it at one time (L34). `cacheable` says that it does nothing but answer, and that an old answer is
+    as good as a new one: then `Engine(cache=…)` may give one. Its inputs decide, not its code.
 
     >>> @service(name="shout", inline=True)
     ... def upper(text: str) -> str:
@@ -46,7 +53,7 @@ def service(
         raise ValueError(f"{name!r} cannot be called by a program: a name is letters, digits, `_` and `-`")
     if max_concurrency is not None and (isinstance(max_concurrency, bool) or max_concurrency < 1):
         raise ValueError(f"max_concurrency must be 1 or more, not {max_concurrency!r}")
-    options = ServiceOptions(name, inline, max_concurrency)
+    options = ServiceOptions(name, inline, max_concurrency, cacheable)
 
     def mark(marked: _F) -> _F:
         if inspect.isclass(marked):

@@ -20,6 +20,7 @@ class StandIn:
         self.signature = signature
         self.max_concurrency = getattr(service, "max_concurrency", None)
         self.recordable = getattr(service, "recordable", True)
+        self.cacheable = getattr(service, "cacheable", "")
 
     def invoke(self, effect: Effect) -> Awaitable[Any]:
         return self.service.invoke(effect)

@@ -233,15 +233,15 @@ class _Condition:
         except QuestionTooLarge as error:
             raise self.undecided(judge.name, str(error)) from None
         if not getattr(judge, "metered", False):
-            answer, _ = await self.put(here, judge, inputs, read)
+            answer, *_ = await self.put(here, judge, inputs, read)
             return self.judged(f, answer, values, None)
         # A model says the same of the same question, or ought to: within a run it is asked once.
         async with run.judged.question(inputs) as known:
-            cached = known.answer is not None
-            if not cached:
+            before = known.answer is not None
+            if not before:
                 known.answer = await self.put(here, judge, inputs, read)
-            answer, model = known.answer
-        told = {"model": model, "prompt": getattr(judge, "judge_prompt", None), "cached": cached}
+            answer, model, cached = known.answer
+        told = {"model": model, "prompt": getattr(judge, "judge_prompt", None), "cached": before or cached}
         return self.judged(f, answer, values, told)
 
     def judged(self, f: Frame, answer: Any, values: dict[str, AnyValue], told: dict[str, Any] | None) -> Any:
@@ -251,8 +251,8 @@ class _Condition:
 
     async def put(
         self, here: Any, judge: Service, inputs: dict[str, AnyValue], read: Callable[[Any], Any]
-    ) -> tuple[Any, str | None]:
-        """Put a question to the judge; its answer, and the model that gave it if one did."""
+    ) -> tuple[Any, str | None, bool]:
+        """Put a question to the judge; its answer, the model that gave it if one did, and whether the cache had it."""
         asked = []
         for turn in range(2):
             effect = Ask(self.plan.site, here, here.indices, judge, inputs)
@@ -260,7 +260,7 @@ class _Condition:
             asked.append(effect)
             answer = read(await self.answered(effect))
             if answer is not None:
-                return answer, effect.model
+                return answer, effect.model, effect.cached
         if here.ledger is not None:
             for effect in asked:
                 here.ledger.withdraw(effect)
