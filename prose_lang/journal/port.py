@@ -26,13 +26,19 @@ from prose_lang.journal.records import Decided as DecidedRow
 
 #: Characters of a JSON text beyond which it is kept apart, by its content.
 LARGE = 65_536
+#: Seconds to wait for another process that has what is wanted.
+PATIENCE = 10.0
 #: What stands before the digest of a text that is kept apart. No JSON text begins so.
 APART = "@"
 
 
 class StoreError(ProseError):
     """P501 for what cannot be read or written, P503 for what another process has, P504 for a server that does not
-    answer."""
+    answer. `run` is the run that it is about, if it is about one alone."""
+
+    def __init__(self, code: str, message: str, *, hint: str | None = None, run: str | None = None) -> None:
+        super().__init__(code, message, hint=hint)
+        self.run = run
 
 
 class Hold(Protocol):
@@ -91,10 +97,10 @@ class Store(Protocol):
         in any order, and are read as they are asked for: there may be very many."""
 
     def decisions(self, run: str) -> list[DecidedRow]:
-        """Its decisions."""
+        """Its decisions, by address."""
 
     def warnings(self, run: str) -> list[Warned]:
-        """Its warnings."""
+        """Its warnings, by place."""
 
     def attempt(self, run: str, key: str, number: int) -> Attempt | None:
         """What an attempt gave that a worker made."""

@@ -19,20 +19,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from prose_lang.journal import postgres_schema as schema
 from prose_lang.journal import postgres_statements as say
-from prose_lang.journal.port import APART, LARGE, StoreError
+from prose_lang.journal.port import APART, LARGE, PATIENCE, StoreError
 from prose_lang.journal.postgres_holds import HELD, TOKEN, Holds, PostgresHold, halves_of, hold_lost
-from prose_lang.journal.postgres_link import PATIENCE, Address, lost
+from prose_lang.journal.postgres_link import Address, lost
 from prose_lang.journal.records import (
     ALL_RUNS,
     UNFINISHED,
     Attempt,
-    Begun,
     Cached,
     Change,
     Decided,
-    Ended,
     Entry,
-    Finished,
     RunFilter,
     RunRecord,
     SourceText,
@@ -42,6 +39,7 @@ from prose_lang.journal.records import (
 from prose_lang.journal.rows import (
     attempt_of,
     begun_anew,
+    by_place,
     cached_of,
     decision_of,
     entry_of,
@@ -56,6 +54,7 @@ from prose_lang.journal.rows import (
     sum_of_ending,
     sum_of_run,
     warning_of,
+    with_large_apart,
 )
 
 if TYPE_CHECKING:
@@ -322,7 +321,7 @@ class PostgresStore:
 
     def write(self, changes: Sequence[Change]) -> None:
         files: dict[str, bytes] = {}
-        ready = [_with_large_apart(change, files) for change in changes]
+        ready = [with_large_apart(change, lambda text: _apart(text, files)) for change in changes]
         with self._lock:
             numbers = {run: self._number(run) for run in {change.run for change in ready}}
             statements = say.statements_of(ready, numbers)
@@ -386,17 +385,15 @@ class PostgresStore:
         return [light_entry_of(row, run) for row in rows]
 
     def decisions(self, run: str) -> list[Decided]:
-        rows = self._rows(
-            f"SELECT {say.DECISION} FROM prose.decisions WHERE run = %s ORDER BY address", (self._number(run),)
-        )
-        return [decision_of(row, run) for row in rows]
+        rows = self._rows(f"SELECT {say.DECISION} FROM prose.decisions WHERE run = %s", (self._number(run),))
+        return sorted((decision_of(row, run) for row in rows), key=lambda one: one.address)
 
     def warnings(self, run: str) -> list[Warned]:
         rows = self._rows(
-            f"SELECT {say.WARNING} FROM prose.warnings WHERE run = %s ORDER BY file, line, code, message",
+            f"SELECT {say.WARNING} FROM prose.warnings WHERE run = %s",
             (self._number(run),),
         )
-        return [warning_of(row, run) for row in rows]
+        return sorted((warning_of(row, run) for row in rows), key=by_place)
 
     # --- attempts and answers ----------------------------------------------------------------------------------------
 
@@ -478,19 +475,6 @@ def _apart(text: str, files: dict[str, bytes]) -> str:
     digest = digest_of(data)
     files[digest] = data
     return APART + digest
-
-
-def _with_large_apart(change: Change, files: dict[str, bytes]) -> Change:
-    if isinstance(change, Finished):
-        return change._replace(outcome=_apart(change.outcome, files))
-    if isinstance(change, Begun | Ended):
-        entry = change.entry
-        if len(entry.request) > LARGE:
-            entry = entry._replace(request=_apart(entry.request, files))
-        if entry.result is not None and len(entry.result) > LARGE:
-            entry = entry._replace(result=_apart(entry.result, files))
-        return change if entry is change.entry else change._replace(entry=entry)
-    return change
 
 
 def _put_files(cursor: Any, files: dict[str, bytes]) -> None:

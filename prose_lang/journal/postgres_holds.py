@@ -131,7 +131,7 @@ class Holds:
 def hold_lost(run: str) -> StoreError:
     """What is said when the lock of a run is gone."""
     return StoreError("P503", f"this process no longer holds the run {run}: its connection to the database was lost",
-                      hint=f"`prose resume {run}` goes on with it")  # fmt: skip
+                      hint=f"`prose resume {run}` goes on with it", run=run)  # fmt: skip
 
 
 def number_of(run: str) -> int:

@@ -14,8 +14,6 @@ from prose_lang.journal.port import StoreError
 if TYPE_CHECKING:
     import psycopg
 
-#: Seconds to wait for another process that has what is wanted.
-PATIENCE = 10.0
 #: What a connection is made with where its URL does not say otherwise. A peer that is silent for half a minute is gone,
 #: so that the runs of a machine that lost its power are free then.
 _DEFAULTS = {

@@ -11,17 +11,21 @@ from __future__ import annotations
 import json
 import struct
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from prose_lang.journal.port import StoreError
+from prose_lang.journal.port import LARGE, StoreError
 from prose_lang.journal.records import (
     DAMAGED,
     UNFINISHED,
     Attempt,
+    Begun,
     Cached,
+    Change,
     Decided,
+    Ended,
     Entry,
+    Finished,
     RunRecord,
     SourceText,
     Warned,
@@ -136,12 +140,17 @@ def first_of(rows: Sequence[Sequence[Any]], run: str, address: str) -> RunRecord
 
 def no_record(run: str, address: str) -> StoreError:
     """What is said of a run that is not in the store."""
-    return StoreError("P501", f"there is no record of the run {run} in `{address}`")
+    return StoreError("P501", f"there is no record of the run {run} in `{address}`", run=run)
+
+
+def damaged_rows(what: str, run: str) -> StoreError:
+    """What is said where rows of a run are lost: `what` are calls, decisions, warnings, sources."""
+    return StoreError("P501", f"the {what} records of the run {run} are damaged")
 
 
 def in_use(run: str) -> StoreError:
     """What is said of a run that another process has."""
-    return StoreError("P503", f"another process works on the run {run}", hint="wait for it, or stop it")
+    return StoreError("P503", f"another process works on the run {run}", hint="wait for it, or stop it", run=run)
 
 
 def begun_anew(known: RunRecord, record: RunRecord | None) -> RunRecord:
@@ -198,6 +207,20 @@ def _damaged(entry: Entry, run: str) -> StoreError:
     return StoreError("P501", f"what the run {run} recorded at {entry.key} is damaged")
 
 
+def with_large_apart(change: Change, apart: Callable[[str], str]) -> Change:
+    """A change whose large texts are what `apart` makes of them: references."""
+    if isinstance(change, Finished):
+        return change._replace(outcome=apart(change.outcome)) if len(change.outcome) > LARGE else change
+    if isinstance(change, Begun | Ended):
+        entry = change.entry
+        if len(entry.request) > LARGE:
+            entry = entry._replace(request=apart(entry.request))
+        if entry.result is not None and len(entry.result) > LARGE:
+            entry = entry._replace(result=apart(entry.result))
+        return change if entry is change.entry else change._replace(entry=entry)
+    return change
+
+
 # --- the rest --------------------------------------------------------------------------------------------------------
 
 
@@ -233,6 +256,11 @@ def warning_of(row: Sequence[Any], run: str) -> Warned:
     except _DAMAGE:
         pass
     raise StoreError("P501", f"a warning that the run {run} recorded is damaged")
+
+
+def by_place(warning: Warned) -> tuple[str, int, str, str]:
+    """What warnings are sorted by."""
+    return warning.file, warning.line, warning.code, warning.message
 
 
 def attempt_of(row: Sequence[Any]) -> Attempt:

@@ -2,6 +2,9 @@
 
 `PRAGMA user_version` tells the version of a file. A newer one is refused (P501); an older one is brought up to date by
 the steps after it, in one transaction.
+
+Tables with several rows of one run have an index `…_by_key`, so that each row stands in two places: what damage hides
+in one of them is missed in the other.
 """
 
 from __future__ import annotations
@@ -43,15 +46,16 @@ CREATE TABLE sources (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE run_sources (
-  run    INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
-  place  INTEGER NOT NULL,
-  name   TEXT NOT NULL,
-  path   TEXT,
-  inside TEXT,
-  digest TEXT NOT NULL,
-  checksum INTEGER NOT NULL,
-  PRIMARY KEY (run, place)
-) STRICT, WITHOUT ROWID;
+  number   INTEGER PRIMARY KEY,
+  run      INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+  place    INTEGER NOT NULL,
+  name     TEXT NOT NULL,
+  path     TEXT,
+  inside   TEXT,
+  digest   TEXT NOT NULL,
+  checksum INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX run_sources_by_key ON run_sources (run, place);
 
 -- Rows are in the order in which entries were begun, so that reading ahead reads what is wanted next.
 CREATE TABLE entries (
@@ -77,6 +81,7 @@ CREATE TABLE entries (
 CREATE UNIQUE INDEX entries_by_key ON entries (run, key);
 
 CREATE TABLE decisions (
+  number   INTEGER PRIMARY KEY,
   run      INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
   address  TEXT NOT NULL,
   position TEXT NOT NULL,
@@ -86,28 +91,29 @@ CREATE TABLE decisions (
   "values" TEXT NOT NULL,
   reason   TEXT NOT NULL,
   judge    TEXT,
-  checksum INTEGER NOT NULL,
-  PRIMARY KEY (run, address)
-) STRICT, WITHOUT ROWID;
+  checksum INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX decisions_by_key ON decisions (run, address);
 
 CREATE TABLE warnings (
-  run     INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
-  code    TEXT NOT NULL,
-  message TEXT NOT NULL,
-  file    TEXT NOT NULL,
-  line    INTEGER NOT NULL,
-  count   INTEGER NOT NULL,
-  checksum INTEGER NOT NULL,
-  PRIMARY KEY (run, code, message, file, line)
-) STRICT, WITHOUT ROWID;
+  number   INTEGER PRIMARY KEY,
+  run      INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+  code     TEXT NOT NULL,
+  message  TEXT NOT NULL,
+  file     TEXT NOT NULL,
+  line     INTEGER NOT NULL,
+  count    INTEGER NOT NULL,
+  checksum INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX warnings_by_key ON warnings (run, code, message, file, line);
 
 CREATE TABLE attempts (
-  run    TEXT NOT NULL,
-  key    TEXT NOT NULL,
-  number INTEGER NOT NULL,
-  state  TEXT NOT NULL,
-  result TEXT NOT NULL,
-  usage  TEXT,
+  run      TEXT NOT NULL,
+  key      TEXT NOT NULL,
+  number   INTEGER NOT NULL,
+  state    TEXT NOT NULL,
+  result   TEXT NOT NULL,
+  usage    TEXT,
   checksum INTEGER NOT NULL,
   PRIMARY KEY (run, key, number)
 ) STRICT, WITHOUT ROWID;

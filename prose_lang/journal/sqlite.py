@@ -25,16 +25,14 @@ from typing import Any, NoReturn
 from prose_lang.journal import schema
 from prose_lang.journal.files import Files
 from prose_lang.journal.locks import FileHold, take, taken
-from prose_lang.journal.port import APART, LARGE, StoreError
+from prose_lang.journal.port import APART, LARGE, PATIENCE, StoreError
 from prose_lang.journal.records import (
     ALL_RUNS,
     UNFINISHED,
     Attempt,
-    Begun,
     Cached,
     Change,
     Decided,
-    Ended,
     Entry,
     Finished,
     RunFilter,
@@ -46,7 +44,9 @@ from prose_lang.journal.records import (
 from prose_lang.journal.rows import (
     attempt_of,
     begun_anew,
+    by_place,
     cached_of,
+    damaged_rows,
     decision_of,
     entry_of,
     first_of,
@@ -61,13 +61,25 @@ from prose_lang.journal.rows import (
     sum_of_ending,
     sum_of_run,
     warning_of,
+    with_large_apart,
 )
-from prose_lang.journal.sqlite_statements import ENTRY, LIGHT, RUN, apply, put_sources
+from prose_lang.journal.sqlite_statements import (
+    DECISION,
+    ENTRY,
+    LIGHT,
+    RUN,
+    SOURCE,
+    WARNING,
+    agree,
+    all_of,
+    apply,
+    beside,
+    known,
+    put_sources,
+)
 
 #: The file of the tables.
 FILE = "runs.sqlite"
-#: Seconds to wait for another process that writes.
-PATIENCE = 10.0
 #: Seconds between two signs of life of a run that writes all the time.
 _LIFE = 0.2
 #: Rows of all runs that are looked through at most for those that are read ahead, and that are read at a time.
@@ -94,7 +106,10 @@ class SqliteStore:
         self._numbers: dict[str, int] = {}
         self._sessions: dict[str, int] = {}
         self._alive: dict[str, float] = {}  # when each run's session last said that it lives
+        self._sound: set[str] = set()
         with self._failing("opened"):
+            if "\0" in str(folder):
+                raise StoreError("P501", "the folder of run records has a NUL in its name")
             if not make and not self.path.is_file():
                 raise StoreError("P501", f"there are no run records in `{self.address}`")
             if make:
@@ -116,9 +131,19 @@ class SqliteStore:
             ignored.write_text("# Records of runs belong to this machine.\n*\n", encoding="utf-8")
 
     def _open(self) -> sqlite3.Connection:
+        try:
+            return self._connect(str(self.path))
+        except sqlite3.OperationalError:
+            # SQLite writes even to read: a log that is empty lets it do without, if nobody else can write either.
+            if os.access(self.folder, os.W_OK) or _size(f"{self.path}-wal"):
+                raise
+            return self._connect(f"{self.path.as_uri()}?immutable=1")
+
+    def _connect(self, file: str) -> sqlite3.Connection:
         made = sqlite3.connect(
-            self.path, timeout=self.patience, isolation_level=None, check_same_thread=False, cached_statements=64
-        )
+            file, timeout=self.patience, isolation_level=None, check_same_thread=False, cached_statements=64,
+            uri=file != str(self.path),
+        )  # fmt: skip
         try:
             version = made.execute("PRAGMA user_version").fetchone()[0]
             if version > schema.VERSION:
@@ -293,18 +318,25 @@ class SqliteStore:
 
     def sources(self, run: str) -> list[SourceText]:
         with self._reading() as database:
-            rows = database.execute(
-                "SELECT s.place, s.name, s.path, s.inside, t.text, s.digest, s.checksum FROM run_sources s "
-                "LEFT JOIN sources t ON t.digest = s.digest WHERE s.run = ? ORDER BY s.place",
-                (self._number(database, run),),
-            ).fetchall()
-        return [source_of(row, run) for row in rows]
+            rows = []
+            for row in self._all_of(database, "source", "run_sources", SOURCE, run):
+                text = database.execute("SELECT text FROM sources WHERE digest = ?", (row[4],)).fetchone()
+                rows.append((*row[:4], None if text is None else text[0], *row[4:]))
+        return [source_of(row, run) for row in sorted(rows, key=lambda row: row[0])]
+
+    def _all_of(
+        self, database: sqlite3.Connection, what: str, table: str, columns: str, run: str
+    ) -> list[tuple[Any, ...]]:
+        rows = all_of(database, table, columns, self._number(database, run))
+        if rows is None:
+            raise damaged_rows(what, run)
+        return rows
 
     # --- entries -----------------------------------------------------------------------------------------------------
 
     def write(self, changes: Sequence[Change]) -> None:
         with self._failing("written"):
-            ready = [self._with_large_apart(change) for change in changes]
+            ready = [with_large_apart(change, self._apart) for change in changes]
         with self._writing() as database:
             numbers = {run: self._number(database, run) for run in {change.run for change in ready}}
             try:
@@ -322,18 +354,6 @@ class SqliteStore:
                 self._alive[run] = now
                 database.execute("UPDATE sessions SET active = ? WHERE rowid = ?", (now, self._sessions[run]))
 
-    def _with_large_apart(self, change: Change) -> Change:
-        if isinstance(change, Finished):
-            return change._replace(outcome=self._apart(change.outcome))
-        if isinstance(change, (Begun, Ended)):
-            entry = change.entry
-            if len(entry.request) > LARGE:
-                entry = entry._replace(request=self._apart(entry.request))
-            if entry.result is not None and len(entry.result) > LARGE:
-                entry = entry._replace(result=self._apart(entry.result))
-            return change if entry is change.entry else change._replace(entry=entry)
-        return change
-
     def _apart(self, text: str) -> str:
         return text if len(text) <= LARGE else APART + self.files.put(text.encode("utf-8", "surrogatepass"))
 
@@ -349,6 +369,11 @@ class SqliteStore:
             number = self._number(database, run)
             first = database.execute("SELECT number FROM entries WHERE run = ? AND key = ?", (number, key)).fetchone()
             if first is None:
+                # An index that lost it would have a call made again: whether it may have is looked up once.
+                if run not in self._sound:
+                    if not agree(database, number):
+                        raise damaged_rows("call", run)
+                    self._sound.add(run)
                 return []
             rows = database.execute(
                 f"SELECT {ENTRY}, texts, checksum FROM entries WHERE number BETWEEN ? AND ? AND +run = ? "
@@ -371,46 +396,47 @@ class SqliteStore:
         return self.files.get(text[1:]).decode("utf-8", "surrogatepass") if text.startswith(APART) else text
 
     def entries(self, run: str, kinds: Sequence[str] = ()) -> list[Entry]:
-        some = f"AND kind IN ({', '.join('?' * len(kinds))})" if kinds else ""
         with self._reading() as database:
-            rows = database.execute(
-                f"SELECT {ENTRY}, texts, checksum FROM entries WHERE run = ? {some} ORDER BY number",
-                (self._number(database, run), *kinds),
-            ).fetchall()
-        return [entry_of(row, run) for row in rows]
+            rows = self._all_of(database, "call", "entries", f"{ENTRY}, texts, checksum", run)
+        entries = [entry_of(row, run) for row in rows]
+        return [entry for entry in entries if entry.kind in kinds] if kinds else entries
 
     def sums(self, run: str) -> Iterator[Entry]:
         with self._reading() as database:
             number = self._number(database, run)
-        return self._sums(run, number)
+            first, last, count = known(database, "entries", number)
+            if beside(database, "entries", number, first, last):
+                raise damaged_rows("call", run)
+        return self._sums(run, number, first, last, count)
 
-    def _sums(self, run: str, number: int) -> Iterator[Entry]:
-        after = ""
-        while True:
+    def _sums(self, run: str, number: int, after: int, last: int, left: int) -> Iterator[Entry]:
+        more = True
+        while more:
             with self._reading() as database:
                 rows = database.execute(
-                    f"SELECT {LIGHT}, texts, checksum FROM entries WHERE run = ? AND key > ? "
-                    "AND kind IN ('call', 'ask') ORDER BY key LIMIT ?", (number, after, _PAGE)
+                    f"SELECT number, {LIGHT}, texts, checksum FROM entries NOT INDEXED "
+                    "WHERE number BETWEEN ? AND ? AND run = ? ORDER BY number LIMIT ?", (after, last, number, _PAGE)
                 ).fetchall()  # fmt: skip
-            for row in rows:
-                yield light_entry_of(row, run)
-            if len(rows) < _PAGE:
-                return
-            after = rows[-1][0]
+            left -= len(rows)
+            for at, *row in rows:
+                after = at + 1
+                entry = light_entry_of(row, run)
+                if entry.kind in ("call", "ask"):
+                    yield entry
+            more = len(rows) == _PAGE
+        if left:  # a row is lost, unless another process is at work on the run
+            with self._reading() as database:
+                self._all_of(database, "call", "entries", f"{LIGHT}, texts, checksum", run)
 
     def decisions(self, run: str) -> list[Decided]:
         with self._reading() as database:
-            number = self._number(database, run)
-            rows = database.execute("SELECT * FROM decisions WHERE run = ? ORDER BY address", (number,)).fetchall()
-        return [decision_of(row[1:], run) for row in rows]
+            rows = self._all_of(database, "decision", "decisions", DECISION, run)
+        return sorted((decision_of(row, run) for row in rows), key=lambda one: one.address)
 
     def warnings(self, run: str) -> list[Warned]:
         with self._reading() as database:
-            number = self._number(database, run)
-            rows = database.execute(
-                "SELECT * FROM warnings WHERE run = ? ORDER BY file, line, code, message", (number,)
-            ).fetchall()
-        return [warning_of(row[1:], run) for row in rows]
+            rows = self._all_of(database, "warning", "warnings", WARNING, run)
+        return sorted((warning_of(row, run) for row in rows), key=by_place)
 
     # --- attempts and answers ----------------------------------------------------------------------------------------
 
@@ -490,11 +516,14 @@ class SqliteStore:
         return freed + max(0, before - self._size())
 
     def _size(self) -> int:
-        size = 0
-        for suffix in ("", "-wal"):
-            with suppress(OSError):
-                size += os.stat(f"{self.path}{suffix}").st_size
-        return size
+        return _size(self.path) + _size(f"{self.path}-wal")
+
+
+def _size(path: str | Path) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
 
 
 def _shown(folder: Path) -> str:

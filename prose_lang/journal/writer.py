@@ -90,17 +90,32 @@ class Writer:
                 self._lock.notify_all()
 
     def _write(self, batches: list[_Batch]) -> None:
-        failure: StoreError | None = None
+        failure = self._attempt(batches)
+        if failure is None or len(batches) == 1 or _of_the_store(failure):
+            for batch in batches:
+                batch.pen.tell(batch, failure)
+            return
+        for place, batch in enumerate(batches):  # one run's trouble must not be told to another
+            failure = self._attempt([batch])
+            if failure is not None and _of_the_store(failure):
+                for left in batches[place:]:
+                    left.pen.tell(left, failure)
+                return
+            batch.pen.tell(batch, failure)
+
+    def _attempt(self, batches: list[_Batch]) -> StoreError | None:
         try:
             self.store.write([change for batch in batches for change in batch.changes])
+        except StoreError as error:
+            return error
         except BaseException as error:
-            if len(batches) > 1:  # one run's trouble must not be told to another
-                for batch in batches:
-                    self._write([batch])
-                return
-            failure = error if isinstance(error, StoreError) else StoreError("P501", f"the store failed: {error!r}")
-        for batch in batches:
-            batch.pen.tell(batch, failure)
+            return StoreError("P501", f"the store failed: {error!r}")
+        return None
+
+
+def _of_the_store(failure: StoreError) -> bool:
+    """Whether every other write would fail too, after as long a wait: the store is locked, or does not answer."""
+    return failure.run is None and failure.code in ("P503", "P504")
 
 
 class Pen:
@@ -143,12 +158,7 @@ class Pen:
 
     async def flushed(self) -> None:
         """Wait until everything that was put is durable. Raises StoreError."""
-        batch = self._pending
-        if batch is None:
-            batch = self._last
-        elif self._last is None:
-            # Nothing is under way that this could be grouped with; what others put in this turn comes right after it.
-            self.hand_over()
+        batch = self._pending or self._last
         if batch is not None:
             done = self._loop.create_future()  # one's own: others who wait for the same must not be cancelled with it
             batch.waiting.append(done)

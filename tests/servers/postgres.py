@@ -39,6 +39,8 @@ class PostgresServer:
             check=True, capture_output=True, cwd=self.folder, user=self._user,
             extra_groups=None if self._user is None else [],
         )  # fmt: skip
+        rules = self.data / "pg_hba.conf"
+        rules.write_text(f"host all locked 127.0.0.1/32 scram-sha-256\n{rules.read_text()}")  # a role with a password
         self.port = 0
         for _ in range(3):  # a chosen port may be gone when it is used
             (self.port,) = free_ports(1)

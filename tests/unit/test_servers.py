@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from servers import REQUIRE, Guarded, free_ports, listens, missing
 from servers.temporal import TemporalServer
 
