@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     )
     from prose_lang.engine import Engine, Outcome, Pattern
     from prose_lang.handlers import Limits, Quota
+    from prose_lang.runtime.current import CurrentCall, current_call
     from prose_lang.runtime.events import TextDelta
     from prose_lang.services import Script, read_script, ref, service
     from prose_lang.services.models.completion import Reply
@@ -45,6 +46,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Cassette",
     "CheckError",
+    "CurrentCall",
     "Diagnostic",
     "Engine",
     "LimitError",
@@ -65,6 +67,7 @@ __all__ = [
     "SourceError",
     "TextDelta",
     "WaitingError",
+    "current_call",
     "load",
     "loads",
     "model_service",
@@ -80,6 +83,7 @@ _HOMES = {
     ),
     "prose_lang.engine": "Engine Outcome Pattern",
     "prose_lang.handlers": "Limits Quota",
+    "prose_lang.runtime.current": "CurrentCall current_call",
     "prose_lang.runtime.events": "TextDelta",
     "prose_lang.services": "Script read_script ref service",
     "prose_lang.services.models.completion": "Reply",

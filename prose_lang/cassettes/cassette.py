@@ -143,6 +143,7 @@ class Part:
         self.recording = f"{int(time.time() * 1000):x}-{os.urandom(3).hex()}"
         self._lock = threading.Lock()
         self._used: dict[str, int] = {}
+        self._left_out: dict[str, set[int]] = {}
         self._numbers = 0
 
     @property
@@ -167,11 +168,18 @@ class Part:
         key = key_of(service, request)
         found = takes.of(self.name, key)
         with self._lock:
-            used = self._used.get(key, 0)
+            used, left_out = self._used.get(key, 0), self._left_out.get(key, ())
+            while used in left_out:
+                used += 1
             if used < len(found):
                 self._used[key] = used + 1
                 return found[used]
         return Missing(used, None if found else nearest_take(service, request, takes.all(), self.name))
+
+    def skip(self, address: str) -> None:
+        """Leave out what answered the call at an address, for that is known already. Raises SourceError."""
+        for key, number in self.cassette.takes().at(self.name, address):
+            self._left_out.setdefault(key, set()).add(number)
 
 
 @attrs.frozen
@@ -189,6 +197,7 @@ class _Takes:
     def __init__(self, takes: Iterator[Take]) -> None:
         self._parts: dict[tuple[str, str], list[Take]] = {}
         self._anywhere: dict[str, list[Take]] = {}
+        self._places: dict[tuple[str, str], list[tuple[str, int]]] = {}  # made when it is first needed
         for take in takes:
             key = take.key
             for group in (self._parts.setdefault((take.part, key), []), self._anywhere.setdefault(key, [])):
@@ -203,6 +212,14 @@ class _Takes:
     def of(self, part: str, key: str) -> list[Take]:
         """The takes of a request in a part; where the part has none, those of any other."""
         return self._parts.get((part, key)) or self._anywhere.get(key, [])
+
+    def at(self, part: str, address: str) -> Iterator[tuple[str, int]]:
+        """The takes of a call, each as its request and its number among the equal ones."""
+        if not self._places:
+            for (name, key), group in self._parts.items():
+                for number, take in enumerate(group):
+                    self._places.setdefault((name, take.address), []).append((key, number))
+        yield from self._places.get((part, address), ())
 
     def all(self) -> Iterator[Take]:
         """All takes that may be played."""

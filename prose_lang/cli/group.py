@@ -25,6 +25,11 @@ from prose_lang.cli.terminal import ReaderGone, Terminal
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
         "run": "Run a pattern on your services.",
+        "resume": "Go on with a recorded run.",
+        "answer": "Answer what a run waits for, and go on with it.",
+        "replay": "Say whether a recorded run comes out of its record alone.",
+        "runs": "List recorded runs, and take some away.",
+        "trace": "Show a recorded run as a tree.",
         "list": "List the patterns of the library, or of files.",
         "show": "Show what a pattern takes, returns and promises, or how many calls it makes.",
         "graph": "Draw how a pattern flows.",

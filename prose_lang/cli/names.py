@@ -20,6 +20,7 @@ from prose_lang.text import Source
 
 _NAME = r"([^\W\d][\w-]*)"
 _ASSIGNMENT = re.compile(rf"{_NAME}(:=|=@|=)(.*)", re.DOTALL)
+_ANSWER = re.compile(r"([^=]+?)(:=|=@|=)(.*)", re.DOTALL)
 _OPTION = re.compile(rf"--{_NAME}(?:=(.*))?", re.DOTALL)
 _LINE = re.compile(rf"{_NAME}:(?:\s+(.*))?", re.DOTALL)
 
@@ -55,6 +56,24 @@ def read_names(words: Iterable[str], after: Sequence[str], inputs: str | None, r
             found.extend(error.diagnostics)
     if found:
         raise CheckError.from_diagnostics(found)
+    return given
+
+
+def read_answers(words: Iterable[str], reader: Reader) -> dict[str, Given]:
+    """The answers of `prose answer`: like names, and the address of a call is a name too.
+
+    >>> [given.value for given in read_answers(["delegation/0.call:person:=true"], Reader()).values()]
+    [True]
+    """
+    given: dict[str, Given] = {}
+    for text in words:
+        match = _ANSWER.fullmatch(text)
+        if match is None:
+            raise _usage(f"`{text}` is not NAME=VALUE, NAME:=JSON or NAME=@FILE")
+        word = Word(*match.groups())
+        if word.name in given:
+            raise CheckError("P209", f"`{word.name}` is answered twice")
+        given[word.name] = _value(word, reader)
     return given
 
 

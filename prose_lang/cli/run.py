@@ -6,90 +6,21 @@ from typing import Any
 
 import click
 
-from prose_lang.cli.options import (
-    RUN_SECONDS,
-    above_zero,
-    cassette_options,
-    complete_source,
-    dollars_or_none,
-    talk_options,
-)
+from prose_lang.cli.keeping import recording_options
+from prose_lang.cli.options import complete_source
+from prose_lang.cli.run_options import NamesAfter, run_options, settled
 from prose_lang.cli.terminal import Terminal
 
-_AFTER = "prose_lang.cli.run.after"
 
-
-def _count(value: Any) -> int:
-    try:
-        number = int(value)
-    except ValueError:
-        number = 0
-    if number < 1:
-        raise click.BadParameter(f"{value!r} is not a whole number from 1")
-    return number
-
-
-def _count_or_none(value: Any) -> int | str:
-    # click takes None for "not given"; the word stands for the lifted limit until then.
-    return "none" if value == "none" else _count(value)
-
-
-def _seconds_or_none(value: Any) -> float | str:
-    return "none" if value == "none" else above_zero(value, "seconds")
-
-
-class _Run(click.Command):
-    """Keeps the words after `--` apart: what they mean differs from what stands before."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if "--" in args:
-            at = args.index("--")
-            ctx.meta[_AFTER], args = tuple(args[at + 1 :]), args[:at]
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            name = error.option_name.lstrip("-")
-            error.hint = f"for a name of the pattern write {name}=VALUE"  # type: ignore[attr-defined]
-            raise
-
-
-@click.command(cls=_Run, short_help="Run a pattern on your services.")
+@click.command(cls=NamesAfter, short_help="Run a pattern on your services.")
 @click.argument("source", shell_complete=complete_source)
 @click.argument("names", nargs=-1, metavar="[NAME=VALUE | NAME:=JSON | NAME=@FILE]...")
-@click.option("--services", multiple=True, metavar="FILE", help="Python file or module with @service functions.")
-@click.option("--script", metavar="FILE", help="Scripted services, for tests and demonstrations without a model.")
-@click.option("--inputs", metavar="FILE", help="JSON object of names; - for standard input.")
-@click.option("--model", metavar="REF", help="Default model: PROVIDER/MODEL, or an alias of the settings.")
-@click.option("--allow-model", is_flag=True, help="Accept a PROVIDER/MODEL that a file names.")
-@click.option("--judge", metavar="REF", help="Service that decides conditions which no rule decides.")
-@click.option("--no-judge", is_flag=True, help="Never ask a judge.")
-@click.option(
-    "--max-calls", type=_count_or_none, default=1000, metavar="N", help="Most calls; 1000 unless set, none lifts it."
-)
-@click.option("--max-tokens", type=_count, metavar="N", help="Most tokens that models take and give.")
-@click.option(
-    "--max-cost",
-    type=dollars_or_none,
-    metavar="USD",
-    help="Most cost; refuses models without a price. Unless set $5 of known cost, none lifts it.",
-)
-@click.option(
-    "--timeout",
-    type=_seconds_or_none,
-    default=RUN_SECONDS,
-    metavar="SECONDS",
-    help="Most wall time; 3600 unless set, none lifts it.",
-)
-@click.option("--concurrency", type=_count, metavar="N", help="Most calls at the same time.")
-@click.option("--strict", is_flag=True, help="Warning events are errors.")
-@click.option("--output", type=click.Choice(["human", "json", "jsonl"]), default="human", help="What is printed.")
-@click.option("--json", "as_json", is_flag=True, help="Same as --output json.")
-@cassette_options
-@click.option("--record/--no-record", default=None, help="Keep a run record (not available yet) or none.")
+@run_options(new=True)
+@recording_options
+@click.option("--resume", "run", metavar="RUN", help="Go on with a recorded run of this source.")
 @click.option("--ask", is_flag=True, help="Ask for missing names on the terminal.")
-@talk_options
 @click.pass_context
-def command(ctx: click.Context, /, **options: Any) -> int:
+def command(ctx: click.Context, /, run: str | None, **options: Any) -> int:
     """Run a pattern on your services.
 
     SOURCE is a path, - for standard input, stdlib:NAME or the bare NAME of a library pattern. Slots, inputs and
@@ -104,6 +35,10 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     --cassette FILE alone gives the same again, without asking anybody; what it does not know is P409. Secrets are taken
     out before anything is written. PROSE_NO_LIVE_CALLS=1 keeps every model from being asked, in all commands.
 
+    A run is recorded as it goes, in .prose/runs of the project or else in the user's folder for data, so that it can be
+    looked at with `prose trace` and gone on with. --no-record keeps none. --resume RUN goes on with a recorded run, as
+    `prose resume RUN` does, with the source and the names of this command line: all of them, as they were.
+
     \b
     Examples:
       $ prose run refine refiner=plain evaluator=readability task_brief="Utilize the form in order to apply."
@@ -113,17 +48,9 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     Exit status: 0 done, 1 the run failed, 2 usage, source or contract error, 3 a limit stopped it, 4 waiting for
     a person, 130 interrupted.
     """
-    if options.pop("record"):
-        raise click.UsageError("run records are not kept yet; leave --record out", ctx)
-    # There is no judge but the one that is named.
-    if options.pop("no_judge") and options["judge"] is not None:
-        raise click.UsageError("--judge and --no-judge exclude each other", ctx)
-    if options.pop("as_json"):
-        options["output"] = "json"
-    for name in ("max_calls", "timeout"):
-        if options[name] == "none":
-            options[name] = None
+    if run is not None and options["record"] is False:
+        raise click.UsageError("--resume goes on with a record, and --no-record keeps none", ctx)
+    from prose_lang.cli import running
 
-    from prose_lang.cli.running import Request, run
-
-    return run(Request(after=ctx.meta.get(_AFTER, ()), **options), ctx.ensure_object(Terminal))
+    going = None if run is None else running.Going(run)
+    return running.run(running.Request(going=going, **settled(ctx, options)), ctx.ensure_object(Terminal))

@@ -21,7 +21,26 @@ def ended_before_it_began(status: str, name: str, message: str, hint: str | None
     >>> ended_before_it_began("invalid", "usage", "no such option")["error"]["message"]
     'no such option'
     """
-    error = {
+    return {
+        "run_id": None,
+        "status": status,
+        "value": None,
+        "error": error_without_code(name, message, hint),
+        "diagnostics": [],
+        "calls": [],
+        "decisions": [],
+        "warnings": [],
+        "usage": {"calls": 0, "tokens_in": 0, "tokens_out": 0, "cost": 0.0},
+    }
+
+
+def error_without_code(name: str, message: str, hint: str | None = None) -> dict[str, Any]:
+    """The `error` of that object for what is none of the pattern's: a wrong use of the command, an interrupt, a bug.
+
+    >>> error_without_code("interrupted", "the run was interrupted")["name"]
+    'interrupted'
+    """
+    return {
         "code": None,
         "name": name,
         "message": message,
@@ -30,17 +49,6 @@ def ended_before_it_began(status: str, name: str, message: str, hint: str | None
         "column": None,
         "service": None,
         "hint": hint,
-    }
-    return {
-        "run_id": None,
-        "status": status,
-        "value": None,
-        "error": error,
-        "diagnostics": [],
-        "calls": [],
-        "decisions": [],
-        "warnings": [],
-        "usage": {"calls": 0, "tokens_in": 0, "tokens_out": 0, "cost": 0.0},
     }
 
 
@@ -55,7 +63,7 @@ def machine_format(arguments: Sequence[str]) -> str | None:
     words = list(arguments)
     if "--" in words:
         words = words[: words.index("--")]
-    if not words or next((word for word in words if not word.startswith("-")), None) != "run":
+    if next((word for word in words if not word.startswith("-")), None) not in ("run", "resume", "answer"):
         return None
     found = None
     for index, word in enumerate(words):

@@ -34,12 +34,14 @@ from prose_lang.engine.binding import Binder
 from prose_lang.engine.conversations import ConversationFiles
 from prose_lang.engine.decisions import Decisions
 from prose_lang.engine.given import Given
+from prose_lang.engine.interrupts import to_its_end
 from prose_lang.engine.linker import Linker, Unit
 from prose_lang.engine.loops import outside_loop
 from prose_lang.engine.outcome import DecisionRecord, Outcome, status_of
 from prose_lang.engine.pattern import Pattern
 from prose_lang.engine.preflight import check_models
-from prose_lang.engine.recording import Continued, Recording, Records, about, limits_data
+from prose_lang.engine.recalled_replies import recall_replies
+from prose_lang.engine.recording import About, Continued, Recording, Records, about, limits_data
 from prose_lang.engine.refusals import kind_refused
 from prose_lang.engine.resuming import Resuming, still_the_same
 from prose_lang.handlers import Limits, Recorder, compose
@@ -287,19 +289,23 @@ class Engine:
         run_id = new_run_id() if continued is None else continued.record.id
         recording: Recording | None = None
         notes: list[StoreError] = []
+        cancelled = False
         try:
             if part is not None:
                 part.cassette.check()
+            frozen = continued is not None and continued.frozen
             with self._linking:
-                bound, inputs, asked, linked = self._prepare(pattern, names, services, judge)
+                bound, inputs, asked, linked = self._prepare(pattern, names, services, judge, asks=not frozen)
             if self.records is not None and memory is None:
                 redactor = self.models.keys.redactor
-                what = about(pattern, linked.linker.documents, names, inputs, self._options(judge), redactor())
+                what = about(pattern, linked.documents, names, inputs, self._options(judge), redactor())
                 if continued is not None:
-                    continued = still_the_same(continued, self.records.store, what)
-                recording = await Recording.begin(
-                    self.records, run_id, pattern, what, redactor, notes.append, continued
-                )
+                    continued = self._taken_up(continued, what, bound, linked)
+                    if not frozen:
+                        services_known = linked.linker.registered.values()
+                        recall_replies(services_known, self.records.store, run_id)
+                begun = Recording.begin(self.records, run_id, pattern, what, redactor, notes.append, continued)
+                recording, cancelled = await to_its_end(begun)
         except ProseError as error:
             if continued is not None and continued.hold is not None:
                 continued.hold.release()
@@ -320,12 +326,20 @@ class Engine:
                 error.outcome = made
             return made
 
-        async def done(made: Outcome) -> Outcome:
+        async def done(made: Outcome, *, cancelled: bool = False) -> Outcome:
+            """Its record is ended with it, whatever else happens: an interrupt that comes now is told afterwards."""
             if recording is not None:
-                await recording.finish(made)
+                _, again = await to_its_end(recording.finish(made))
+                cancelled = cancelled or again
                 made.unrecorded = notes[0] if notes else None
+            if cancelled:
+                if interrupted is not None:
+                    interrupted.append(made)
+                raise asyncio.CancelledError
             return made
 
+        if cancelled:
+            return await done(ended("interrupted"), cancelled=True)
         try:
             value = await self._walk(bound, run, inputs, 0.0 if recording is None else recording.before)
         except ProseError as error:
@@ -336,11 +350,23 @@ class Engine:
             full = LimitError("P405", reason, source=place.source, span=place.span)
             return await done(ended("limited", error=full))
         except asyncio.CancelledError:
-            partial = await done(ended("interrupted"))
-            if interrupted is not None:
-                interrupted.append(partial)
-            raise
+            return await done(ended("interrupted"), cancelled=True)
         return await done(ended("ok", value))
+
+    def _taken_up(self, continued: Continued, what: About, bound: Runnable, linked: _Linked) -> Continued:
+        """What is to be known of a run before it is gone on with: that it is the same, and what persons have answered.
+
+        Raises ProseError P502 where it is not, and what is wrong with the answers.
+        """
+        assert self.records is not None, "a run that is gone on with has a store"
+        store = self.records.store
+        continued = still_the_same(continued, store, what)
+        if continued.answers:
+            from prose_lang.engine.answering import put_answers
+
+            redactor = self.models.keys.redactor()
+            put_answers(store, continued.record.id, continued.answers, bound, linked.linker, redactor)
+        return continued
 
     async def _walk(self, bound: Runnable, run: Run, inputs: Mapping[str, Value], before: float) -> Value:
         """The run itself, within its wall time; `before` is how long earlier sessions have worked, in seconds."""
@@ -452,6 +478,25 @@ class Engine:
         outside_loop("`replay` cannot be used", "`resuming.outcome_async`")
         return _value_or_error(asyncio.run(self._alone(self.resuming.outcome_async(run, names, replay=True))))
 
+    def answer(self, run: str, answers: Mapping[str, Any], names: Mapping[str, Any] = MappingProxyType({})) -> Outcome:
+        """Put a person's answer into the record of a run that waits for it (P411), and go on; blocks until it ends.
+
+        `answers` are by the service that asks, the name by which the program calls it, or the address of the call; or
+        the fields of one answer that the program reads. `names` are those of `resume`. Calls that wait and are not
+        answered go on waiting.
+
+        Raises ProseError: P210 where nothing waits by that name, P211 and P203 where an answer is not what the service
+        that asks declares; then nothing is written. And what `resume` raises, P411 among it.
+        """
+        outside_loop("`answer` cannot be used", "`answer_async`")
+        return _value_or_error(asyncio.run(self._alone(self.resuming.outcome_async(run, names, answers=answers))))
+
+    async def answer_async(
+        self, run: str, answers: Mapping[str, Any], names: Mapping[str, Any] = MappingProxyType({})
+    ) -> Outcome:
+        """The same inside a running event loop."""
+        return _value_or_error(await self.resuming.outcome_async(run, names, answers=answers))
+
     def interruptible(self, work: Callable[[list[Outcome]], Coroutine[Any, Any, Outcome]]) -> Outcome:
         """The outcome of what `work` begins, interrupts being a status of it as in `outcome`. It is given the list that
         a run which is interrupted leaves its outcome in."""
@@ -527,13 +572,26 @@ class Engine:
         return []
 
     def _prepare(
-        self, pattern: Pattern, names: Mapping[str, Any], services: Mapping[str, Service] | None, judge: Any
+        self,
+        pattern: Pattern,
+        names: Mapping[str, Any],
+        services: Mapping[str, Service] | None,
+        judge: Any,
+        *,
+        asks: bool = True,
     ) -> tuple[Runnable, dict[str, Value], Service | None, _Linked]:
-        """Link, check and bind. Raises CheckError with everything that is wrong."""
+        """Link, check and bind. Raises CheckError with everything that is wrong. With `asks` off no model will be
+        asked, and none needs a key."""
         linked = self._linked_kept(pattern, services)
         key = _key_of(pattern.entry, names)
         binder = Binder(linked.linker, pattern.document, self._adapt)
         kept = linked.bound.get(key)
+        if kept is None and linked.reached > linked.documents:
+            # The sources of what it was bound to before are no part of this run (L35).
+            linked = self._linked(pattern, linked.linker.registered)
+            binder = Binder(linked.linker, pattern.document, self._adapt)
+            if services is None and self.script is None:
+                self._keep(self._links, pattern.entry, linked)
         slots = {} if kept is not None else binder.slots(linked.program, names)
         inputs = binder.values(linked.program, names)
         if binder.found:
@@ -544,11 +602,12 @@ class Engine:
             unit = Unit(pattern.document, pattern.entry)
             service = linked.linker.unit_service(unit, pattern.entry.name, slots)
             made = service if isinstance(service, BoundPattern) else ServedContract(linked.program, service)
-            check_models(made, asked, self.models, self._sessions(linked.linker.registered))
             # The names are kept with it: the key holds identities, which are theirs as long as they live.
-            kept = (dict(names), made)
-            self._keep(linked.bound, key, kept)
-        return kept[1], inputs, asked, linked
+            kept = (dict(names), made, linked.reached)
+            if asks:
+                check_models(made, asked, self.models, self._sessions(linked.linker.registered))
+                self._keep(linked.bound, key, kept)
+        return kept[1], inputs, asked, linked._replace(documents=kept[2])
 
     def _linked_kept(self, pattern: Pattern, services: Mapping[str, Service] | None) -> _Linked:
         """The links of a pattern; the same ones in every run, unless scripted replies make each run's services new."""
@@ -571,7 +630,8 @@ class Engine:
         diagnostics = sort_diagnostics(linker.found)
         if linker.errors:
             raise CheckError.from_diagnostics(diagnostics)
-        return _Linked(linker, linker.program(Unit(document, entry)), tuple(diagnostics), OrderedDict())
+        program = linker.program(Unit(document, entry))
+        return _Linked(linker, program, tuple(diagnostics), OrderedDict(), frozenset(linker.documents))
 
     def _judge(self, binder: Binder, judge: Any) -> Service:
         if isinstance(judge, str):
@@ -663,7 +723,14 @@ class _Linked(NamedTuple):
     linker: Linker
     program: Program
     diagnostics: tuple[Diagnostic, ...]
-    bound: OrderedDict[Any, tuple[Mapping[str, Any], Runnable]]
+    bound: OrderedDict[Any, tuple[Mapping[str, Any], Runnable, frozenset[Document]]]
+    #: What the pattern itself reaches, and of one run what its slots are bound to besides.
+    documents: frozenset[Document]
+
+    @property
+    def reached(self) -> frozenset[Document]:
+        """That, and what its slots have been bound to."""
+        return frozenset(self.linker.documents)
 
 
 def _key_of(entry: Entry, names: Mapping[str, Any]) -> tuple[Any, ...]:

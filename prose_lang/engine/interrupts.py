@@ -9,12 +9,29 @@ import signal
 import threading
 from collections.abc import Coroutine
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 from prose_lang.engine.outcome import Outcome
 
+_T = TypeVar("_T")
+
 #: What a shell reports of a process that Ctrl-C ended.
 INTERRUPTED = 130
+
+
+async def to_its_end(work: Coroutine[Any, Any, _T]) -> tuple[_T, bool]:
+    """What a piece of work gives that no interrupt may cut off, and whether one came meanwhile."""
+    task = asyncio.ensure_future(work)
+    cancelled = False
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if not task.cancelled():
+                cancelled = True
+        except BaseException:  # told below
+            break
+    return task.result(), cancelled
 
 
 def run_interruptible(work: Coroutine[Any, Any, Outcome], interrupted: list[Outcome]) -> Outcome:

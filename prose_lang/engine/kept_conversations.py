@@ -14,18 +14,21 @@ from prose_lang.runtime.ledger import Ledger
 
 
 class KeptConversations:
-    """A store of conversations whose first readings are settled in a ledger."""
+    """A store of conversations whose first readings are settled in a ledger. `frozen`: only they are looked at."""
 
-    def __init__(self, inner: Store, ledger: Ledger, run: str) -> None:
+    def __init__(self, inner: Store, ledger: Ledger, run: str, *, frozen: bool = False) -> None:
         self.inner = inner
         self.ledger = ledger
         self.run = run
+        self.frozen = frozen
 
     def load(self, key: Key) -> tuple[Turn, ...] | None:
         """See `runtime.conversations.Store`. P503 where another run has gone on with the conversation since."""
-        found = self.inner.load(key)  # which also tells the inner store what it will replace
         name = f"{key.scope}/{key.agent}"
         known = self.ledger.recall("memory", name)
+        if known is not None and self.frozen:
+            return _turns(known.value)
+        found = self.inner.load(key)  # which also tells the inner store what it will replace
         if known is None:
             self.ledger.settle("memory", name, _data(found))
             return found

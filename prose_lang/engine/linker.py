@@ -156,6 +156,11 @@ class Linker:
         units = [unit.document for unit in self._units.values() if unit is not None]
         return list(dict.fromkeys((*self._visited, *(made.document for made in self._programs.values()), *units)))
 
+    @property
+    def programs(self) -> list[Program]:
+        """The checked programs of all bodies that were reached."""
+        return list(self._programs.values())
+
     # --- programs ----------------------------------------------------------------------------------------------------
 
     def program(self, unit: Unit) -> Program:

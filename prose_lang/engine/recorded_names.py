@@ -8,6 +8,7 @@ the machine import code, run a command or spend money.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from shlex import quote
 from typing import Any
 
 from prose_lang.cassettes.nearest import values_compared
@@ -59,10 +60,10 @@ def _service(thing: Any, known: Mapping[str, Service]) -> dict[str, Any]:
     else:
         name = getattr(thing, "name", None) or getattr(thing, "__name__", None) or type(thing).__name__
         return {"text": str(name), "again": str(name) not in known, "what": "a function"}
-    return {"text": text, "again": not _of_data(text), "what": "a reference"}
+    return {"text": text, "again": not named_by_data(text), "what": "a reference"}
 
 
-def _of_data(text: str) -> bool:
+def named_by_data(text: str) -> bool:
     """Whether data may name it; of several, separated by commas, whether it may name all."""
     try:
         for part in text.split(","):
@@ -93,7 +94,7 @@ def names_given(recorded: Mapping[str, Any], again: Mapping[str, Any]) -> dict[s
             found.append(
                 Diagnostic(
                     "P203", f"`{name}` was bound to {texts}, which a record must not bring back", None, None,
-                    hint=f"give it again: {name}={','.join(service['text'] for service in several)}",
+                    hint=f"give it again: {quote(f'{name}=' + ','.join(service['text'] for service in several))}",
                 )
             )  # fmt: skip
         elif isinstance(services, list):

@@ -36,7 +36,7 @@ def trace(run: str, store: Store) -> Trace:
     entries = sorted(store.entries(run, ("call",)), key=lambda entry: _order(entry.position))
     decisions = sorted(store.decisions(run), key=lambda row: _order(row.position))
     return Trace(
-        tuple(_call(store.resolved(entry)) for entry in entries),
+        tuple(call_record(store.resolved(entry)) for entry in entries),
         tuple(
             DecisionRecord(
                 row.address, row.text, row.layer, json.loads(row.outcome), json.loads(row.values), row.reason,
@@ -53,7 +53,8 @@ def _order(position: str) -> list[int]:
     return found
 
 
-def _call(entry: Entry) -> CallRecord:
+def call_record(entry: Entry) -> CallRecord:
+    """A call as it stands in the trace; the entry has to be `resolved`."""
     request = json.loads(entry.request)
     value = error = None
     if entry.state == "value":

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
@@ -45,31 +47,35 @@ class Records:
         self.stop = stop
         self._store: Store | None = None
         self._writer: Writer | None = None
+        self._lock = threading.RLock()  # runs begin in threads, and one store and one writer serve them all
 
     @property
     def store(self) -> Store:
         """The store. Raises StoreError."""
-        if self._store is None:
-            where = self._where
-            if isinstance(where, str) or hasattr(where, "__fspath__"):
-                self._store = open_store(where, durability=self._durability)  # type: ignore[arg-type]
-            else:
-                self._store = where
-        return self._store
+        with self._lock:
+            if self._store is None:
+                where = self._where
+                if isinstance(where, str) or hasattr(where, "__fspath__"):
+                    self._store = open_store(where, durability=self._durability)  # type: ignore[arg-type]
+                else:
+                    self._store = where
+            return self._store
 
     @property
     def writer(self) -> Writer:
         """What writes to it."""
-        if self._writer is None:
-            self._writer = Writer(self.store)
-        return self._writer
+        with self._lock:
+            if self._writer is None:
+                self._writer = Writer(self.store)
+            return self._writer
 
 
 @attrs.frozen
 class Continued:
     """How a run is gone on with: its `record`, the right to do so, and what is done where something has changed.
 
-    `frozen` reads back only; `accept` makes anew what was asked differently; `again` makes failed calls again.
+    `frozen` reads back only; `accept` makes anew what was asked differently; `again` makes failed calls again; with
+    `changed` something has. `answers` are put into the record first, by the names that `answering.py` tells of.
     """
 
     record: RunRecord
@@ -78,6 +84,7 @@ class Continued:
     accept: bool = False
     again: bool = False
     changed: bool = False
+    answers: Mapping[str, Any] = MappingProxyType({})
 
 
 class About(NamedTuple):
@@ -92,7 +99,7 @@ class About(NamedTuple):
 
 def about(
     pattern: Pattern,
-    documents: Sequence[Any],
+    documents: Iterable[Any],
     names: Mapping[str, Any],
     inputs: Mapping[str, Value],
     options: dict[str, Any],
@@ -159,6 +166,7 @@ class Recording:
         made.journal = Journal(
             run, pen, redactor, lost, reader=reader_or_none, stop=records.stop,
             accept=continued is not None and continued.accept, again=continued is not None and continued.again,
+            changed=continued is not None and continued.changed,
         )  # fmt: skip
         if continued is not None:
             made.continued = True
@@ -168,9 +176,10 @@ class Recording:
 
     def memory(self, conversations: Conversations) -> Memory:
         """The conversations of a run whose beginnings are on record."""
-        return Memory(
-            conversations if self.journal is None else KeptConversations(conversations, self.journal, self.run)
-        )
+        journal = self.journal
+        if journal is None:
+            return Memory(conversations)
+        return Memory(KeptConversations(conversations, journal, self.run, frozen=journal.frozen))
 
     async def finish(self, outcome: Outcome) -> None:
         """Write how it ended, wait until all is durable, and give the run free."""

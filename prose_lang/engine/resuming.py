@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from prose_lang.diagnostics import CheckError, ProseError
+from prose_lang.diagnostics.redact import MARK
 from prose_lang.engine.outcome import Outcome
 from prose_lang.engine.recorded_names import names_given
 from prose_lang.engine.recording import About, Continued
@@ -51,13 +52,16 @@ class Resuming:
         retry_errors: bool = False,
         replay: bool = False,
         recorded_sources: bool = False,
+        answers: Mapping[str, Any] = MappingProxyType({}),
+        pattern: Pattern | None = None,
     ) -> Outcome:
         """Go on with a run, and tell how it ended.
 
         `accept_changes`: sources and inputs may have changed since; calls that still match, by address and by what is
         asked, are read back, all others are made anew. `retry_errors`: calls that failed are made again. `replay`:
         nothing is made and nothing is written; the run has to come out of its record alone. `recorded_sources`: the
-        sources are those of the record, whatever the files hold now.
+        sources are those of the record, whatever the files hold now. `answers`: of persons, put into the record first.
+        `pattern`: that one is run, with the `names` as they are, and both have to be those of the record.
         """
         hold = None
         try:
@@ -66,12 +70,14 @@ class Resuming:
             if not replay:
                 hold = store.hold(record.id)
                 record = store.run(record.id)
-                if record.status == "ok":
+                if record.status == "ok" and not (answers or accept_changes or retry_errors):
                     return finished(record, store)
+            continued = Continued(record, hold, replay, accept_changes, retry_errors, answers=answers)
+            if pattern is not None:
+                return await self.engine.outcome_async(pattern, names, interrupted, continued=continued)
             given = names_given(json.loads(record.names), names)
-            continued = Continued(record, hold, frozen=replay, accept=accept_changes, again=retry_errors)
-            with self.pattern(record, recorded_sources) as pattern:
-                return await self.engine.outcome_async(pattern, given, interrupted, continued=continued)
+            with self.pattern(record, recorded_sources) as own:
+                return await self.engine.outcome_async(own, given, interrupted, continued=continued)
         except ProseError as error:
             return Outcome(run, "invalid", error=error, diagnostics=error.diagnostics)
         finally:
@@ -93,7 +99,14 @@ class Resuming:
             elif source["path"] is not None and not recorded_sources:
                 document = loader.load_as(source["path"], source["name"])
             else:
-                document = stack.enter_context(laid_out(self.store.sources(record.id), loader))
+                sources = self.store.sources(record.id)
+                hidden = next((text.name for text in sources if MARK in text.text), None)
+                if hidden is not None:
+                    raise CheckError(
+                        "P502", f"`{hidden}` held a secret, which the record does not keep",
+                        hint="go on with the source itself: `prose run SOURCE … --resume RUN`",
+                    )  # fmt: skip
+                document = stack.enter_context(laid_out(sources, loader))
             entry = document.entry(source["entry"]) if source["entry"] else document.main
             if entry is None:
                 raise CheckError("P502", f"`{source['name']}` has no entry `{source['entry']}` any more")

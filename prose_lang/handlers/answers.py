@@ -6,7 +6,7 @@ from typing import Any
 
 from prose_lang.diagnostics import RunError, ServiceError, WaitingError
 from prose_lang.runtime.effects import NO_MODIFIERS, Effect
-from prose_lang.values import ServiceRef, handout
+from prose_lang.values import NotAValue, ServiceRef, TooLarge, handout, intake
 
 #: What is kept of an error besides its code and message.
 FLAGS = ("transient", "permanent", "uncharged", "retry_after")
@@ -38,7 +38,16 @@ def error_data(error: RunError) -> dict[str, Any]:
         "code": error.code, "message": error.message, "name": error.error_name, "hint": error.hint
     }  # fmt: skip
     data |= {flag: getattr(error, flag) for flag in FLAGS}
+    data["thrown"] = _thrown(error)
     return {name: value for name, value in data.items() if value is not None and value is not False}
+
+
+def _thrown(error: RunError) -> Any:
+    """What a service threw besides its message, where that can be kept."""
+    try:
+        return None if error.thrown is None else plain(intake(error.thrown))
+    except (NotAValue, TooLarge):
+        return None
 
 
 def error_of(data: dict[str, Any], service: str) -> RunError:
@@ -47,6 +56,7 @@ def error_of(data: dict[str, Any], service: str) -> RunError:
     made = kind(
         data["code"], data.get("message", ""), service=service, hint=data.get("hint"), error_name=data.get("name")
     )
+    made.thrown = data.get("thrown")
     for flag in FLAGS:
         if flag in data:
             setattr(made, flag, data[flag])

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 from prose_lang.diagnostics import ProseError, RunError, ServiceError, described
+from prose_lang.runtime.current import ANSWERED
 from prose_lang.runtime.effects import Effect
 from prose_lang.runtime.patterns import shaped
 from prose_lang.runtime.place import Place
@@ -15,6 +16,7 @@ from prose_lang.values import NotAValue, TooLarge, intake
 async def dispatch(effect: Effect) -> Any:
     """One attempt. Whatever a service raises becomes P406; what it returns and cannot be a value, P305 (L12)."""
     service = effect.service
+    answered = ANSWERED.set(effect)
     try:
         found = await service.invoke(effect)
     except RunError as error:
@@ -32,6 +34,8 @@ async def dispatch(effect: Effect) -> Any:
         if isinstance(error, (KeyboardInterrupt, GeneratorExit)):  # an interrupt is never a service's failure
             raise
         raise _failed(effect, f"the function raised {described(error)}", None) from error  # `sys.exit` ends no host
+    finally:
+        ANSWERED.reset(answered)
     try:
         value = intake(found)
     except NotAValue as error:

@@ -1,6 +1,7 @@
 """Journal: what a run has done is in a store before the next thing depends on it, and is read back from there (L35).
 
     wrap       between trace and retry: a finished call is read back before anything is tried; what one gives is kept
+    tried      around one attempt of the program: one that failed and is tried again is not made a second time
     announce   around the service's own time: an attempt is on record, durably, before it is made
     cut_off    around a nested pattern with a timeout: that its time was up is kept, for the clock alone decided it
 
@@ -53,13 +54,15 @@ _HELD = 1_000
 
 class Draft:
     """What is noted of one call while it is under way. `before` is what earlier attempts used that no handler of this
-    process knows of; `paid` what attempts of this process have used so far."""
+    process knows of; `paid` what attempts of this process have used so far. `apart` tells its idempotency key from the
+    one of an earlier call at this address that asked something else."""
 
-    __slots__ = ("anew", "before", "begun", "entry", "paid")
+    __slots__ = ("anew", "apart", "before", "begun", "entry", "paid")
 
     def __init__(self, entry: Entry) -> None:
         self.entry = entry
         self.anew = False
+        self.apart = ""
         self.begun = False
         self.before: Usage | None = None
         self.paid: Usage | None = None
@@ -85,7 +88,7 @@ class Reader:
                 return None
             found = read[0]
             self._keep(read[1:])
-        return self.store.resolved(found) if found.final else found
+        return self.store.resolved(found) if found.final or found.state == "waiting" else found
 
     def _keep(self, entries: Iterable[Entry]) -> None:
         for entry in entries:
@@ -105,8 +108,10 @@ class Journal:
     """What one run writes down and reads back.
 
     With a `reader` it is a run that is gone on with. `frozen`: nothing is done, only read back (P409). `accept`: what
-    was asked differently is done anew. `again`: calls that failed are made again. `stop`: a store that fails ends the
-    run (P501); otherwise it goes on, `told` is told once, and nothing more is written.
+    was asked differently is done anew. `again`: calls that failed are made again, and so is what was asked differently
+    for it. `changed`: the program or its inputs are not those of the record, so nothing but calls counts of it. `stop`:
+    a store that fails ends the run (P501); otherwise it goes on, `told` is told once, and nothing more is written.
+    `skip` is told the address of each call that is read back: whoever answers in order leaves its answers out.
     """
 
     def __init__(
@@ -120,6 +125,7 @@ class Journal:
         frozen: bool = False,
         accept: bool = False,
         again: bool = False,
+        changed: bool = False,
         stop: bool = False,
     ) -> None:
         self.run = run
@@ -130,7 +136,9 @@ class Journal:
         self.frozen = frozen
         self.accept = accept
         self.again = again
+        self.changed = changed
         self.stop = stop
+        self.skip: Callable[[str], None] | None = None
         self._within: dict[tuple[str, ...], str] = {}
         self._breath = 0
         self._breathing: asyncio.Task[Any] | None = None
@@ -151,8 +159,10 @@ class Journal:
             if draft is None:
                 return await inner(effect)
             leaving = effect.place.leaving
+            effect.draft = draft
             found = None if leaving else self._found(draft.entry.key)
-            if self._maybe_known is not None:
+            # A question is asked once for all conditions: that it is on record tells nothing of this activation.
+            if self._maybe_known is not None and (found is None or effect.kind == "call"):
                 self._settle_decisions(effect.place, known=found is not None)
             if found is not None:
                 known = self._known(effect, draft, found)
@@ -163,7 +173,6 @@ class Journal:
                 if leaving:  # the reason why it ends is told, and nothing is cleaned up
                     return None
                 raise self._nothing(effect, found)
-            effect.draft = draft
             try:
                 value = await inner(effect)
             except RunError as error:
@@ -180,6 +189,30 @@ class Journal:
 
         return perform
 
+    def tried(self, inner: Perform) -> Perform:
+        """A performer of attempts: that one failed is on record before the pause that follows it."""
+
+        def perform(effect: Effect) -> Awaitable[Any]:
+            return inner(effect) if not effect.modifiers.retry or effect.draft is None else noted(effect)
+
+        async def noted(effect: Effect) -> Any:
+            try:
+                return await inner(effect)
+            except RunError as error:
+                goes_on = error.catchable and not error.permanent and effect.attempt <= effect.modifiers.retry
+                draft: Draft = effect.draft
+                if goes_on and draft.begun and self.pen is not None:
+                    draft.entry = draft.entry._replace(
+                        attempts=effect.made,
+                        usage=_usage_text(draft.before, draft.paid),
+                        reserved=None,
+                        result=_under_way(effect.attempt + 1, draft.apart),
+                    )
+                    self.pen.put(Begun(self.run, draft.entry))
+                raise
+
+        return perform
+
     def announce(self, inner: Perform) -> Perform:
         """A performer whose attempts are on record before they are made."""
 
@@ -193,6 +226,7 @@ class Journal:
                 started=draft.entry.started or time.time(),
                 usage=_usage_text(draft.before, draft.paid),
                 reserved=None if reserved is None else _encode([reserved.tokens, reserved.cost]),
+                result=_under_way(effect.attempt, draft.apart),
             )
             await self._durably(Begun(self.run, entry, draft.anew and not draft.begun), effect)
             draft.begun = True
@@ -205,17 +239,20 @@ class Journal:
 
         return perform
 
-    def cut_off(self, inner: Perform) -> Perform:
-        """A performer of nested patterns: one whose time was up is not walked again, however fast it would be now."""
+    def cut_off(self, inner: Perform, untimed: Perform) -> Perform:
+        """A performer of nested patterns: one whose time was up is not walked again, however fast it would be now, and
+        one that had come to its end does so however slow it is now: where all is read back it is `untimed`."""
 
         def perform(effect: Effect) -> Awaitable[Any]:
-            return inner(effect) if effect.modifiers.timeout is None else timed(effect)
+            return inner(effect) if effect.modifiers.timeout is None or effect.place.leaving else timed(effect)
 
         async def timed(effect: Effect) -> Any:
             key = f"{effect.address}@{effect.attempt}"
             known = self.recall("timeout", key)
             if known is not None:
                 raise _placed(error_of(known.value, effect.service.name), effect)
+            if self.frozen:
+                return await untimed(effect)
             try:
                 return await inner(effect)
             except RunError as error:
@@ -228,15 +265,32 @@ class Journal:
     # --- what is not asked of services (see `runtime.ledger.Ledger`) -------------------------------------------------
 
     def recall(self, kind: str, key: str) -> Known | None:
-        """What came out before; None if nothing is known."""
+        """What came out before; None if nothing is known, or it may come out differently now."""
+        if (self.changed and kind != "memory") or (self.again and kind == "failure"):
+            return None
         found = self._found(f"{kind}:{key}")
-        return Known(json.loads(found.result or "null")) if found is not None and found.final else None
+        if found is None or not found.final:
+            return None
+        value = json.loads(found.result or "null")
+        # Branches that failed would be tried again, though the race was decided without them.
+        return Known([value[0], []] if self.again and kind == "join" else value)
 
     def settle(self, kind: str, key: str, value: Value) -> None:
         """Keep what came out."""
         if self.pen is not None:
-            result = self.redactor().text(_encode(value))
-            self.pen.put(Ended(self.run, Entry(f"{kind}:{key}", kind, state="value", result=result)))
+            entry = Entry(f"{kind}:{key}", kind, state="value", result=self._written(value)[0])
+            # What the record holds of it, where that is not read back, is replaced.
+            self.pen.put(Begun(self.run, entry, anew=True) if self.changed or self.again else Ended(self.run, entry))
+
+    def withdraw(self, effect: Effect) -> None:
+        """What a call gave is not kept any more: gone on with, it is made again."""
+        draft: Draft | None = effect.draft
+        if self.pen is not None and draft is not None:
+            usage = None if effect.usage is None else _encode(_plain_usage(effect.usage))
+            entry = draft.entry._replace(
+                state="cancelled", result=None, attempts=effect.made, usage=usage, reserved=None
+            )
+            self.pen.put(Begun(self.run, entry, anew=True))
 
     def decided(self, decision: Decision) -> None:
         """Keep how a condition fell, for whoever reads the record."""
@@ -266,12 +320,12 @@ class Journal:
         if self.pen is None:
             return
         clean = self.redactor()
-        judge = None if decision.judge is None else clean.text(_encode(decision.judge))
+        judge = None if decision.judge is None else self._written(decision.judge)[0]
         position = _encode([*decision.place.order, *decision.plan.site.order(decision.indices)])
         self.pen.put(
             Decided(
                 self.run, decision.address, position, decision.plan.text, decision.layer, _encode(decision.outcome),
-                clean.text(_shown(decision.values)), clean.text(decision.reason), judge,
+                self._shown(decision.values), clean.text(decision.reason), judge,
             )
         )  # fmt: skip
 
@@ -288,7 +342,7 @@ class Journal:
         self._settle_decisions()
         if self.pen is None:
             return
-        self.pen.put(Finished(self.run, status, self.redactor().text(_encode(outcome)), time.time()))
+        self.pen.put(Finished(self.run, status, self._written(outcome)[0], time.time()))
         try:
             await self.pen.flushed()
         except StoreError as error:
@@ -301,29 +355,21 @@ class Journal:
 
     def _known(self, effect: Effect, draft: Draft, found: Entry) -> Known | None:
         """What is known of a call. What earlier attempts of it used counts from now on as its own."""
-        if found.fingerprint != draft.entry.fingerprint:
-            if not self.accept:
-                raise self._changed(effect, draft.entry, found)
-            draft.anew = True
-            return None
         usage = _usage_of(found.usage)
+        if found.fingerprint != draft.entry.fingerprint:
+            if found.final and (self.frozen or not (self.accept or self.again)):
+                raise self._changed(effect, draft.entry, found)
+            draft.anew, draft.apart = True, draft.entry.fingerprint[:12]
+            draft.before, effect.made = usage, found.attempts
+            return None
         if found.state == "error" and self.again and not self.frozen:
             draft.anew = True
         elif found.final:
-            effect.recalled = True
-            effect.made, effect.attempt = found.attempts, max(1, found.attempts)
-            effect.seconds, effect.usage = found.seconds, usage
-            skip = getattr(effect.service, "skip", None)
-            if skip is not None:
-                skip(effect)
-            result = json.loads(found.result or "null")
-            if found.state == "value":
-                return Known(result)
-            error = _placed(error_of(result, effect.service.name), effect)
-            error.attempts, error.answer = effect.attempt, result.get("answer")
-            raise error
+            return self._read_back(effect, found, usage)
         effect.made = found.attempts
         draft.before = usage
+        if not found.final:
+            effect.attempt, draft.apart = got_to(found)
         if found.state in ("started", "cancelled") and getattr(effect.service, "metered", False):
             # It was under way, and nobody knows what it took, unless it costs nothing.
             cost = json.loads(found.reserved)[1] if found.reserved is not None else None
@@ -331,12 +377,34 @@ class Journal:
             draft.before.add(Usage(cost=0.0 if cost == 0 else None))
         return None
 
+    def _read_back(self, effect: Effect, found: Entry, usage: Usage | None) -> Known:
+        """What a finished call gave: its value, or its error is raised."""
+        effect.recalled = True
+        effect.made, effect.usage, effect.seconds = found.attempts, usage, found.seconds
+        result = json.loads(found.result or "null")
+        error: RunError | None = None
+        if found.state == "value":
+            effect.value = result
+            # Attempts that a killed process did not finish were made once more: of the program there were fewer.
+            effect.attempt = max(1, min(found.attempts, 1 + effect.modifiers.retry))
+        else:
+            error = effect.error = _placed(error_of(result, result.get("service", effect.service.name)), effect)
+            error.attempts = effect.attempt = result.get("attempts", 1)
+            error.answer = result.get("answer")
+        if self.skip is not None:
+            self.skip(effect.address)
+        if error is not None:
+            raise error
+        return Known(result)
+
     def _nothing(self, effect: Effect, found: Entry | None) -> ServiceError:
         name = effect.service.name
         if found is None:
             why = f"the record has no call of `{name}` here"
         elif found.state == "waiting":
             why = f"the record ends here: `{name}` waits for an answer"
+        elif found.state == "withheld":
+            why = f"`{name}` answered with a secret, which the record does not keep"
         else:
             why = f"the record ends here: `{name}` had not answered"
         return ServiceError(
@@ -353,7 +421,7 @@ class Journal:
             {"service": found.service, **json.loads(found.request)}, {"service": now.service, **json.loads(now.request)}
         )
         what = "\n".join(["what was recorded (-) and what is asked now (+):", *lines])
-        accept = "" if self.frozen else "; --accept-changes makes the call anew"
+        accept = "" if self.frozen else "\n--accept-changes makes the call anew"
         return RunError(
             "P502", f"the call of `{effect.service.name}` is not the one that the run recorded at {found.key}",
             source=effect.site.source, span=effect.site.span, service=effect.service.name,
@@ -378,7 +446,7 @@ class Journal:
         if effect.modifiers is not NO_MODIFIERS:
             told = effect.modifiers.as_json()
             request |= {name: told[name] for name in ("retry", "backoff", "timeout") if name in told}
-        text = self.redactor().text(_encode(request))
+        text, _ = self._written(request)
         digest = hashlib.blake2b(f"{service.name}\0{text}".encode(), digest_size=16).hexdigest()
         place = effect.place
         key = effect.address
@@ -405,22 +473,24 @@ class Journal:
             data = error_data(error)
             if error.answer is not None:
                 data["answer"] = error.answer
+            if error.service not in (None, effect.service.name):
+                data["service"] = error.service
+            if error.attempts > 1:
+                data["attempts"] = error.attempts
             self._end(effect, draft, "error", data)
         elif error.code == "P411":
-            self._end(effect, draft, "waiting", error_data(error))
+            self._end(effect, draft, "waiting", error_data(error) | _note(effect.attempt, draft.apart))
         else:
             self._end(effect, draft, "cancelled", None)
 
     def _end(self, effect: Effect, draft: Draft, state: str, value: Any) -> None:
         if self.pen is None or not draft.begun:
             return
-        text = _encode(value) if state != "cancelled" else None
-        if text is not None:
-            clean = self.redactor().text(text)
-            if clean is not text and state == "value":
+        entry, text = draft.entry, draft.entry.result
+        if state != "cancelled":
+            text, secret = self._written(value)
+            if secret and state == "value":
                 state = "withheld"
-            text = clean
-        entry = draft.entry
         usage = None if effect.usage is None else _encode(_plain_usage(effect.usage))
         seconds = max(0.0, time.time() - entry.started)
         reserved = entry.reserved if state in ("cancelled", "waiting") else None
@@ -428,6 +498,20 @@ class Journal:
             state=state, result=text, attempts=effect.made, usage=usage, seconds=seconds, reserved=reserved
         )
         self.pen.put(Ended(self.run, ended))
+
+    def _written(self, value: Any) -> tuple[str, bool]:
+        """A value as JSON without secrets, and whether there was one."""
+        text, clean = _encode(value), self.redactor()
+        if clean.text(text) is text:
+            return text, False
+        return _encode(clean.value(value)), True  # in the text itself a secret of digits would leave a hole in a number
+
+    def _shown(self, values: dict[str, Any]) -> str:
+        """The values that a decision read; what is too large for a record is left out of it."""
+        try:
+            return self._written(values)[0]
+        except (RecursionError, ValueError):
+            return _encode(dict.fromkeys(values, "(too large)"))
 
     async def _durably(self, change: Begun, effect: Effect) -> None:
         if self.pen is None:
@@ -517,12 +601,23 @@ def _usage_text(before: Usage | None, paid: Usage | None) -> str | None:
     return _encode(_plain_usage(total))
 
 
-def _shown(values: dict[str, Any]) -> str:
-    """The values that a decision read; what is too large for a record is left out of it."""
-    try:
-        return _encode(values)
-    except (RecursionError, ValueError):
-        return _encode(dict.fromkeys(values, "(too large)"))
+def _note(attempt: int, apart: str) -> dict[str, Any]:
+    """How far a call had got, as its entry tells it while it is under way."""
+    note: dict[str, Any] = {"attempt": attempt} if attempt > 1 else {}
+    return {**note, "apart": apart} if apart else note
+
+
+def _under_way(attempt: int, apart: str) -> str | None:
+    note = _note(attempt, apart)
+    return _encode(note) if note else None
+
+
+def got_to(found: Entry) -> tuple[int, str]:
+    """The attempt that a call which is made again begins with: those before it had failed. And what sets it apart."""
+    if found.result is None or found.state == "withheld":
+        return 1, ""
+    note = json.loads(found.result)
+    return note.get("attempt", 1), note.get("apart", "")
 
 
 def _placed(error: RunError, effect: Effect) -> RunError:

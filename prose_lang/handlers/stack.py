@@ -68,6 +68,10 @@ def compose(
         innermost = recorded(dispatch, part, redactor)
         if part.replays:
             clock = SkippingClock()
+    if journal is not None and journal.frozen:
+        from prose_lang.handlers.cassette import SkippingClock
+
+        clock = SkippingClock()  # pauses between attempts of nested patterns wait for nobody
     limiter.count(spent)
 
     def budgeted() -> Budget:
@@ -95,6 +99,8 @@ def compose(
     if journal is None:
         leaf = recorder.wrap(retry(attempt, clock))
         return Performers(leaf, retry(timeout(dispatch_composite), clock))
-    leaf = recorder.wrap(journal.wrap(retry(attempt, clock)))
-    composite = retry(journal.cut_off(timeout(dispatch_composite)), clock)
+    if part is not None and part.replays:
+        journal.skip = part.skip
+    leaf = recorder.wrap(journal.wrap(retry(journal.tried(attempt), clock)))
+    composite = retry(journal.cut_off(timeout(dispatch_composite), dispatch_composite), clock)
     return Performers(leaf, composite)

@@ -124,8 +124,7 @@ class SqliteStore:
     # --- opening -----------------------------------------------------------------------------------------------------
 
     def _make_folder(self) -> None:
-        if not self.folder.is_dir():
-            self.folder.mkdir(parents=True, mode=0o700)
+        self.folder.mkdir(parents=True, mode=0o700, exist_ok=True)  # another process may be making it as well
         ignored = self.folder / ".gitignore"
         if not self.path.exists() and not ignored.exists():
             ignored.write_text("# Records of runs belong to this machine.\n*\n", encoding="utf-8")
@@ -151,7 +150,7 @@ class SqliteStore:
                     "P501", f"the run records in `{self.address}` were made by a newer version of this program",
                     hint=f"their format is {version}, and this program reads up to {schema.VERSION}",
                 )  # fmt: skip
-            made.execute("PRAGMA journal_mode = WAL")
+            _use_log(made)
             made.execute(f"PRAGMA synchronous = {'FULL' if self.full else 'NORMAL'}")
             made.execute("PRAGMA foreign_keys = ON")
             made.execute("PRAGMA trusted_schema = OFF")
@@ -198,7 +197,7 @@ class SqliteStore:
             ) from None  # fmt: skip
         if primary == sqlite3.SQLITE_NOTADB:
             reason = f"`{FILE}` is no database"
-        elif primary == sqlite3.SQLITE_CORRUPT:
+        elif primary == sqlite3.SQLITE_CORRUPT or "decode" in str(error):  # that message shows what it cannot read
             reason = f"`{FILE}` is damaged"
         else:
             reason = str(error)
@@ -517,6 +516,20 @@ class SqliteStore:
 
     def _size(self) -> int:
         return _size(self.path) + _size(f"{self.path}-wal")
+
+
+def _use_log(database: sqlite3.Connection) -> None:
+    """Write ahead into a log. Of two processes that open a new file at once SQLite tells one that it is locked, without
+    waiting for the other."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            database.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+        time.sleep(0.005)
 
 
 def _size(path: str | Path) -> int:

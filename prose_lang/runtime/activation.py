@@ -86,6 +86,11 @@ class Activation:
         self.memory = run.memory
         self.leaving = False
 
+    @property
+    def ledger(self) -> Ledger | None:
+        """Where what it comes to know is kept; nowhere while the run is being ended, for that happens again."""
+        return None if self.leaving else self.run.ledger
+
     def branch(self, indices: tuple[int, ...], memory: Memory | None = None, *, fresh: bool = True) -> Activation:
         """The same body in a branch or step with indices of its own; a branch is a task, so its stack is `fresh`.
 

@@ -161,8 +161,10 @@ class Effect:
     @property
     def idempotency_key(self) -> str:
         """The same for every attempt of one call of one run, and for no other call: a service may tell by it that it
-        has done the work already."""
-        return f"{self.place.run.run_id}:{self.address}"
+        has done the work already. A call that is made anew because something else is asked now has another one."""
+        key = f"{self.place.run.run_id}:{self.address}"
+        apart = self.draft.apart if self.draft is not None else ""
+        return f"{key}:{apart}" if apart else key
 
     @property
     def sample(self) -> int:

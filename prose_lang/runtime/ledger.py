@@ -7,9 +7,12 @@ nobody keeps has no ledger, and then neither costs anything.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from prose_lang.values import Value
+
+if TYPE_CHECKING:
+    from prose_lang.runtime.effects import Effect
 
 
 class Known(NamedTuple):
@@ -19,10 +22,20 @@ class Known(NamedTuple):
 
 
 class Ledger(Protocol):
-    """Where such things are kept. `kind` and `key`, an address, name one in a run."""
+    """Where such things are kept. `kind` and `key`, an address, name one in a run.
+
+    join      which branches had ended when a race was decided: those that succeeded, and those that failed
+    failure   the same where a failure ended the block
+    host      what a rule of the host said
+    memory    what a conversation held at first
+    timeout   the error of a nested pattern whose time was up
+    """
 
     def recall(self, kind: str, key: str) -> Known | None:
         """What is known; None if nothing is."""
 
     def settle(self, kind: str, key: str, value: Value) -> None:
         """Keep what has come out. It is durable before any call that starts later does."""
+
+    def withdraw(self, effect: Effect) -> None:
+        """What an effect gave was of no use, and the run ends for it: gone on with, it is asked again."""

@@ -192,8 +192,8 @@ async def join(
     """Run `count` branches. `need` is how many successes decide a race (None: all run to their end); `live` counts the
     branches of the run, `place` is where the block stands.
 
-    Which branches ended before a race was decided, or a failure ended it, depends on the clock alone: it is settled in
-    the `ledger` under the block's `address`, and where it is known only those run, all to their ends (L35).
+    Which branches ended before a race was decided, or a failure ended the block, depends on the clock alone: it is
+    settled in the `ledger` under the block's `address`, and where it is known only those run, all to their ends (L35).
 
     Raises the error of the lowest branch that failed in a way that no strategy keeps (`RunError.catchable` is false).
     """
@@ -201,8 +201,8 @@ async def join(
     key = address() if ledger is not None and address is not None and (fail_fast or need is not None) else None
     if ledger is None or key is None:
         joined = _Join(branch, count, range(count), need, fail_fast)
-    elif (known := ledger.recall("join", key)) is not None:
-        numbers = [number for number in known.value if number < count]
+    elif (known := ledger.recall("join", key) or ledger.recall("failure", key)) is not None:
+        numbers = [number for number in sorted((*known.value[0], *known.value[1])) if number < count]
         joined, key = _Join(branch, count, numbers, None, False), None
     else:
         joined = _Join(branch, count, range(count), need, fail_fast)
@@ -212,5 +212,6 @@ async def join(
         raise joined.fatal[1]
     found = Joined(joined.values, joined.errors)
     if ledger is not None and key is not None and (need is not None or found.errors):
-        ledger.settle("join", key, sorted({*found.successes, *found.errors}))
+        decided = need is not None and joined.succeeded >= need
+        ledger.settle("join" if decided else "failure", key, [list(found.successes), sorted(found.errors)])
     return found

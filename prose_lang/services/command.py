@@ -2,7 +2,8 @@
 
 The inputs go to the command as one JSON object on standard input; `prompt`, `model` and `context` are among them
 where the call has these modifiers. What it prints is the answer: JSON if it is JSON, else text without its last
-line break. No shell reads the line, and no variable that looks like a key is passed on.
+line break. No shell reads the line, and no variable that looks like a key is passed on. Which call it is stands in four
+variables: PROSE_IDEMPOTENCY_KEY, PROSE_RUN, PROSE_ADDRESS and PROSE_ATTEMPT (`runtime/current.py`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any, NoReturn
 
 from prose_lang.diagnostics import CheckError, ServiceError
 from prose_lang.diagnostics.redact import is_secret_name
+from prose_lang.runtime.current import current_call
 from prose_lang.runtime.effects import Effect
 from prose_lang.semantics.signature import Signature
 from prose_lang.values import to_json
@@ -77,6 +79,7 @@ class CommandService:
         environment = {
             name: value for name, value in os.environ.items() if not (is_secret_name(name) or name in hidden)
         }
+        environment.update(_told())
         try:
             finished = await exchange(
                 self._command,
@@ -100,6 +103,19 @@ class CommandService:
 
     def __repr__(self) -> str:
         return f"CommandService({self.name!r})"
+
+
+def _told() -> dict[str, str]:
+    """Which call it is, as variables of the environment."""
+    call = current_call()
+    if call is None:
+        return {}
+    return {
+        "PROSE_IDEMPOTENCY_KEY": call.idempotency_key,
+        "PROSE_RUN": call.run_id,
+        "PROSE_ADDRESS": call.address,
+        "PROSE_ATTEMPT": str(call.attempt),
+    }
 
 
 def _answer(text: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any
 
 from prose_lang.diagnostics import ServiceError, WaitingError
@@ -25,7 +25,7 @@ class ScriptedService:
     `context`. Where none is left the call fails with P409.
     """
 
-    __slots__ = ("_calls", "_left", "name", "replies")
+    __slots__ = ("_calls", "_kept", "_left", "name", "replies")
 
     composite = False
     metered = False
@@ -38,6 +38,7 @@ class ScriptedService:
         self.replies = tuple(replies)
         self._left = deque(self.replies)  # taking the first of many is cheap, and it nearly always is the first
         self._calls = 0
+        self._kept: dict[str, Reply] = {}
 
     def for_run(self) -> ScriptedService:
         """The same service with all its replies unused."""
@@ -53,8 +54,10 @@ class ScriptedService:
 
     def _take(self, effect: Effect) -> Reply:
         self._calls += 1
+        if self._kept and (kept := self._kept.pop(entry_key(effect), None)) is not None:
+            return kept
         for position, reply in enumerate(self._left):
-            if _fits(reply, effect):
+            if _fits(reply, effect.inputs, effect.modifiers.as_json()):
                 if not reply.lasting:
                     del self._left[position]
                 return reply
@@ -62,6 +65,26 @@ class ScriptedService:
         raise ServiceError(
             "P409", f"`{self.name}`: {left} for call {self._calls}, with {_shown(effect.inputs)}", service=self.name
         )
+
+    def recall(self, key: str, asked: Mapping[str, Any], attempts: int, *, final: bool) -> None:
+        """Take what a call took in an earlier session of its run, in the order in which calls began (L35).
+
+        `asked` are its `inputs`, and the modifiers that the service was told. What a call took that had not ended is
+        kept for it: it is made again, and others have begun since.
+        """
+        for attempt in range(1, attempts + 1):
+            self._calls += 1
+            position = next((at for at, reply in enumerate(self._left) if _fits(reply, asked["inputs"], asked)), None)
+            if position is None:
+                return
+            reply = self._left[position]
+            if not reply.lasting:
+                del self._left[position]
+            if not final and attempt == attempts:
+                self._kept[key] = reply
+                self._calls -= 1
+            elif reply.outcome != "raises":
+                return  # attempts of a process that was killed took replies that they have to share
 
     async def _answer(self, reply: Reply, effect: Effect) -> Any:
         if reply.delay:
@@ -91,15 +114,22 @@ def scripted_services(script: Script) -> dict[str, ScriptedService]:
     return {name: ScriptedService(name, replies) for name, replies in script.replies.items()}
 
 
-def _fits(reply: Reply, effect: Effect) -> bool:
-    return all(equal(_told(effect, name), wanted) for name, wanted in reply.when.items())
+def entry_key(effect: Effect) -> str:
+    """What a call of a service that is no model is known by in the record of its run."""
+    if effect.kind != "ask":
+        return effect.address
+    return f"ask:{effect.address}" + (f"#{effect.turn}" if effect.turn else "")
 
 
-def _told(effect: Effect, name: str) -> Any:
+def _fits(reply: Reply, inputs: Mapping[str, Any], modifiers: Mapping[str, Any]) -> bool:
+    return not reply.when or all(equal(_told(inputs, modifiers, name), wanted) for name, wanted in reply.when.items())
+
+
+def _told(inputs: Mapping[str, Any], modifiers: Mapping[str, Any], name: str) -> Any:
     """What a call told the service under a name: an input, or else what a service gets as a modifier."""
-    if name in effect.inputs or name not in _TOLD_MODIFIERS:
-        return effect.inputs.get(name)
-    return getattr(effect.modifiers, name)
+    if name in inputs or name not in _TOLD_MODIFIERS:
+        return inputs.get(name)
+    return modifiers.get(name)
 
 
 def _shown(inputs: dict[str, Any]) -> str:

@@ -7,6 +7,7 @@ dependency; the first table found counts, and in one folder that of `prose.toml`
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import attrs
@@ -41,6 +42,38 @@ class SettingsFiles:
         if folder.parent == folder or os.path.exists(folder / ".git") or is_dependency(folder):
             return None
         return self.table(folder.parent)
+
+
+def project_folder(folder: Path) -> Path | None:
+    """The project that a folder belongs to: the nearest folder, up to the one with `.git`, that has a `prose.toml`, a
+    table `[tool.prose]` in its `pyproject.toml`, or a folder `.prose`; None if there is none.
+
+    A folder of another user's is nobody's project: what is kept there, they could read. Raises SourceError P103.
+    """
+    folder = Path(os.path.abspath(folder))
+    for candidate in (folder, *folder.parents):
+        if _is_project(candidate) and is_own(candidate):
+            return candidate
+        if os.path.exists(candidate / ".git") or is_dependency(candidate):
+            return None
+    return None
+
+
+def is_own(folder: Path) -> bool:
+    """Whether a folder belongs to the user, as far as the system tells owners apart. All of them belong to root."""
+    if sys.platform == "win32":
+        return True
+    try:
+        return os.getuid() in (0, os.stat(folder).st_uid)
+    except OSError:
+        return False
+
+
+def _is_project(folder: Path) -> bool:
+    if os.path.isfile(folder / "prose.toml") or os.path.isdir(folder / ".prose"):
+        return True
+    path = folder / "pyproject.toml"
+    return os.path.isfile(path) and read_table(_source(path), ("tool", "prose")) is not None
 
 
 def _source(path: Path) -> Source:

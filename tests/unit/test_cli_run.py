@@ -312,7 +312,7 @@ def test_many_calls_are_not_all_listed(run: Run) -> None:
     ("args", "message"),
     [
         (("refine", "--zzz"), "no such option '--zzz'"),
-        (("refine", "--record"), "run records are not kept yet; leave --record out"),
+        (("refine", "--no-record", "--store", "x"), "--store and --no-record exclude each other"),
         (("refine", "--judge", "j", "--no-judge"), "--judge and --no-judge exclude each other"),
         (("refine", "--max-calls", "0"), "invalid value for '--max-calls': '0' is not a whole number from 1"),
         (("refine", "--timeout", "-1"), "invalid value for '--timeout': '-1' is not a number of seconds above 0"),

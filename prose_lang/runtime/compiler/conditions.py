@@ -253,12 +253,17 @@ class _Condition:
         self, here: Any, judge: Service, inputs: dict[str, AnyValue], read: Callable[[Any], Any]
     ) -> tuple[Any, str | None]:
         """Put a question to the judge; its answer, and the model that gave it if one did."""
+        asked = []
         for turn in range(2):
             effect = Ask(self.plan.site, here, here.indices, judge, inputs)
             effect.turn = turn
+            asked.append(effect)
             answer = read(await self.answered(effect))
             if answer is not None:
                 return answer, effect.model
+        if here.ledger is not None:
+            for effect in asked:
+                here.ledger.withdraw(effect)
         wanted = "{choice, reason}" if self.plan.labels else "{holds, reason}"
         shape = '{"choice": "…", "reason": "…"}' if self.plan.labels else '{"holds": true, "reason": "…"}'
         raise self.undecided(judge.name, f"the judge's answer is not {wanted}, twice", f"a judge answers {shape}")
@@ -277,7 +282,7 @@ class _Condition:
 
     def settled(self, f: Frame, rule: Callable[[], Any]) -> Any:
         """What a rule of the host says: what it said before, where the run is gone on with (L35)."""
-        ledger = f[0].run.ledger
+        ledger = f[0].ledger
         if ledger is None:
             return rule()
         key = self.plan.site.address(f[0].prefix, f[0].indices)

@@ -135,7 +135,7 @@ def compile_parallel(c: Compiler, node: n.Parallel) -> Value:
         fail_fast = strategy.on_fail == "fail-fast"
         joined = await join(
             branch, len(branches), here.run.live, place, need=need, fail_fast=fail_fast,
-            ledger=here.run.ledger, address=lambda: site.address(here.prefix, here.indices),
+            ledger=here.ledger, address=lambda: site.address(here.prefix, here.indices),
         )  # fmt: skip
         values = _settle(strategy, joined, need, place)
         # A branch that failed or lost said nothing to anybody (L29).
@@ -227,7 +227,7 @@ def compile_fan_out(c: Compiler, node: n.ParallelFor | n.ParallelRepeat) -> Valu
             fail_fast = strategy.on_fail == "fail-fast"
             joined = await join(
                 branch, len(items), here.run.live, place, need=need, fail_fast=fail_fast,
-                ledger=here.run.ledger, address=lambda: site.address(here.prefix, outer),
+                ledger=here.ledger, address=lambda: site.address(here.prefix, outer),
             )  # fmt: skip
             values = _settle(strategy, joined, need, place)
             if said:

@@ -86,7 +86,7 @@ class _Stage:
         # The stage's own address has a hole for the number of an item; the block as a whole has none.
         joined = await join(
             branch, len(items), here.run.live, self.place,
-            ledger=here.run.ledger, address=lambda: self.site.address(here.prefix, (*indices, len(items))),
+            ledger=here.ledger, address=lambda: self.site.address(here.prefix, (*indices, len(items))),
         )  # fmt: skip
         if joined.errors:
             raise joined.errors[min(joined.errors)]

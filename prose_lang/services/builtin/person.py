@@ -1,7 +1,8 @@
 """The service `person`: where a run needs somebody's answer, and nobody has been asked yet.
 
-It asks nobody by itself. It stops the run and says what is asked, and about what; whoever runs the pattern bound to
-a terminal, a form or a mailbox binds a service of their own instead.
+It asks nobody by itself. It stops the run and says what is asked, and about what; `prose answer` (`Engine.answer`) puts
+what somebody said into the record of the run, and goes on. Whoever runs the pattern bound to a terminal, a form or a
+mailbox binds a service of their own instead.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ async def person(question: str, **given: Any) -> NoReturn:
         "P411",
         "\n".join(lines),
         service="person",
-        hint="show it to somebody, and run it again with a service in place of `person` that gives their answer",
+        hint="show it to somebody; `prose answer RUN person=…` goes on with what they say",
     )
 
 
