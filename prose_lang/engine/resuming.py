@@ -7,6 +7,7 @@ answer   a person's answer is put into the record; then it is a resume
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -71,7 +72,7 @@ class Resuming:
                 hold = store.hold(record.id)
                 record = store.run(record.id)
                 if record.status == "ok" and not (answers or accept_changes or retry_errors):
-                    return finished(record, store)
+                    return await asyncio.to_thread(finished, record, store)  # there may be very many calls
             continued = Continued(record, hold, replay, accept_changes, retry_errors, answers=answers)
             if pattern is not None:
                 return await self.engine.outcome_async(pattern, names, interrupted, continued=continued)

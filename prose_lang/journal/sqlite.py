@@ -368,11 +368,7 @@ class SqliteStore:
             number = self._number(database, run)
             first = database.execute("SELECT number FROM entries WHERE run = ? AND key = ?", (number, key)).fetchone()
             if first is None:
-                # An index that lost it would have a call made again: whether it may have is looked up once.
-                if run not in self._sound:
-                    if not agree(database, number):
-                        raise damaged_rows("call", run)
-                    self._sound.add(run)
+                self._see_that_agree(database, run, number)
                 return []
             rows = database.execute(
                 f"SELECT {ENTRY}, texts, checksum FROM entries WHERE number BETWEEN ? AND ? AND +run = ? "
@@ -383,6 +379,13 @@ class SqliteStore:
         if not found or found[0].key != key:
             raise StoreError("P501", f"what the run {run} recorded at {key} is damaged")
         return found
+
+    def _see_that_agree(self, database: sqlite3.Connection, run: str, number: int) -> None:
+        """An index that lost an entry would have a call made again: whether it may have is looked up once."""
+        if run not in self._sound:
+            if not agree(database, number):
+                raise damaged_rows("call", run)
+            self._sound.add(run)
 
     def resolved(self, entry: Entry) -> Entry:
         if entry.request.startswith(APART):
@@ -403,6 +406,7 @@ class SqliteStore:
     def sums(self, run: str) -> Iterator[Entry]:
         with self._reading() as database:
             number = self._number(database, run)
+            self._see_that_agree(database, run, number)  # who goes on with a run asks for its sums first, in a thread
             first, last, count = known(database, "entries", number)
             if beside(database, "entries", number, first, last):
                 raise damaged_rows("call", run)
