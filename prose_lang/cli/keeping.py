@@ -2,7 +2,7 @@
 
 The first of these that is given says where:
 
-    --store FOLDER|URL
+    --store PLACE            a folder, or a URL
     PROSE_STORE              the same, in the environment
     [runs] store             of prose.toml, or [tool.prose.runs] of pyproject.toml (`record_settings.py`)
     .prose/runs              in the folder of the project that the working directory belongs to
@@ -34,7 +34,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 def store_option(function: _F) -> _F:
     """`--store`: for commands that look at records."""
-    return click.option("--store", metavar="FOLDER|URL", help="Where runs are recorded; see PROSE_STORE.")(function)
+    return click.option("--store", metavar="PLACE", help="Where runs are recorded: a folder or a URL.")(function)
 
 
 def writing_options(function: _F) -> _F:

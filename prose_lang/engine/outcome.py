@@ -16,7 +16,8 @@ from prose_lang.values import ServiceRef, TooLarge, Value, handout
 
 @attrs.frozen
 class CallRecord:
-    """One call as it stands in the trace. `error` is None if it succeeded; `seconds` include all attempts."""
+    """One call as it stands in the trace. `error` is None if it succeeded; `seconds` include all attempts; `recalled`
+    tells that it was not made now, but read back from the record of a run that was gone on with."""
 
     address: str
     service: str
@@ -27,6 +28,7 @@ class CallRecord:
     attempts: int
     seconds: float
     usage: dict[str, Any] | None
+    recalled: bool = False
 
     def as_json(self) -> dict[str, Any]:
         plain: dict[str, Any] = {
@@ -217,6 +219,7 @@ def _record(effect: Effect) -> CallRecord:
         effect.made,
         effect.seconds,
         effect.usage.as_json() if effect.usage is not None else None,
+        effect.recalled,
     )
 
 

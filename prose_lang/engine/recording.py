@@ -54,12 +54,22 @@ class Records:
         """The store. Raises StoreError."""
         with self._lock:
             if self._store is None:
-                where = self._where
-                if isinstance(where, str) or hasattr(where, "__fspath__"):
-                    self._store = open_store(where, durability=self._durability)  # type: ignore[arg-type]
-                else:
-                    self._store = where
+                self._store = self._opened()
             return self._store
+
+    def _opened(self) -> Store:
+        where = self._where
+        if isinstance(where, str) or hasattr(where, "__fspath__"):
+            return open_store(where, durability=self._durability)  # type: ignore[arg-type]
+        return where
+
+    def anew(self, failed: Store) -> Store:
+        """What stands now where the store that failed was opened: it may have been taken away meanwhile, and an engine
+        lives longer than its runs. Those under way stay with the one that they began with. Raises StoreError."""
+        with self._lock:
+            if self._store is failed:
+                self._store, self._writer = self._opened(), None
+            return self.store
 
     @property
     def writer(self) -> Writer:
@@ -113,7 +123,7 @@ def about(
     entry = "" if pattern.entry is pattern.document.main else pattern.entry.name
     source = {"name": pattern.document.source.name, "path": None if path is None else str(path), "entry": entry}
     data = names_data(names, inputs, redactor, known=engine.services)
-    return About(source, data, options, texts, program_digest(texts, entry))
+    return About(source, data, redactor.value(options), texts, program_digest(texts, entry))
 
 
 class Recording:
@@ -211,8 +221,18 @@ def _open(records: Records, made: Recording, pattern: Pattern, what: About, cont
         __version__, started=time.time(),
     )  # fmt: skip
     if continued is None:
-        made.hold = store.hold(made.run)
-        store.create(record, what.sources)
+        try:
+            made.hold = store.hold(made.run)
+            store.create(record, what.sources)
+        except StoreError as error:
+            if error.code != "P501":
+                raise
+            if made.hold is not None:
+                made.hold.release()
+                made.hold = None
+            store = records.anew(store)
+            made.hold = store.hold(made.run)
+            store.create(record, what.sources)
     elif continued.changed:
         store.reopen(made.run, record._replace(started=continued.record.started), what.sources)
     else:

@@ -68,10 +68,13 @@ class Resuming:
         try:
             store = self.store
             record = store.run(run)
+            as_it_was = not (replay or answers or accept_changes or retry_errors)
+            if as_it_was and record.status == "ok":  # of what is over nobody has to be kept away
+                return finished(record, store)
             if not replay:
                 hold = store.hold(record.id)
                 record = store.run(record.id)
-                if record.status == "ok" and not (answers or accept_changes or retry_errors):
+                if as_it_was and record.status == "ok":
                     return await asyncio.to_thread(finished, record, store)  # there may be very many calls
             continued = Continued(record, hold, replay, accept_changes, retry_errors, answers=answers)
             if pattern is not None:

@@ -26,6 +26,7 @@ import json
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from typing import Any
 
 from prose_lang.diagnostics import RunError, ServiceError
@@ -178,6 +179,11 @@ class Journal:
             except RunError as error:
                 self._add_before(effect, draft)
                 self._failed(effect, draft, error)
+                if error.code == "P411":
+                    # Calls that were begun at the same moment are asked too: what a person has to answer is told at
+                    # once. That one of them ends the run meanwhile is no other outcome of this one.
+                    with suppress(asyncio.CancelledError):
+                        await asyncio.sleep(0)
                 raise
             except asyncio.CancelledError:
                 self._add_before(effect, draft)
@@ -228,7 +234,13 @@ class Journal:
                 reserved=None if reserved is None else _encode([reserved.tokens, reserved.cost]),
                 result=_under_way(effect.attempt, draft.apart),
             )
-            await self._durably(Begun(self.run, entry, draft.anew and not draft.begun), effect)
+            try:
+                await self._durably(Begun(self.run, entry, draft.anew and not draft.begun), effect)
+            except asyncio.CancelledError:  # it never reached the service
+                effect.made -= 1
+                if self.pen is not None:
+                    self.pen.put(Begun(self.run, entry._replace(attempts=effect.made, reserved=None)))
+                raise
             draft.begun = True
             try:
                 return await inner(effect)
@@ -324,8 +336,8 @@ class Journal:
         position = _encode([*decision.place.order, *decision.plan.site.order(decision.indices)])
         self.pen.put(
             Decided(
-                self.run, decision.address, position, decision.plan.text, decision.layer, _encode(decision.outcome),
-                self._shown(decision.values), clean.text(decision.reason), judge,
+                self.run, decision.address, position, clean.text(decision.plan.text), decision.layer,
+                clean.text(_encode(decision.outcome)), self._shown(decision.values), clean.text(decision.reason), judge,
             )
         )  # fmt: skip
 
@@ -447,7 +459,8 @@ class Journal:
             told = effect.modifiers.as_json()
             request |= {name: told[name] for name in ("retry", "backoff", "timeout") if name in told}
         text, _ = self._written(request)
-        digest = hashlib.blake2b(f"{service.name}\0{text}".encode(), digest_size=16).hexdigest()
+        name = self.redactor().text(service.name)  # a command line may hold a secret
+        digest = hashlib.blake2b(f"{name}\0{text}".encode(), digest_size=16).hexdigest()
         place = effect.place
         key = effect.address
         if effect.kind == "ask":
@@ -459,7 +472,7 @@ class Journal:
         if within is None:
             within = self._within[place.within] = _encode(list(place.within))
         position = _encode([*place.order, *effect.site.order(effect.indices)])
-        draft = Draft(Entry(key, effect.kind, service.name, digest, text, position=position, within=within))
+        draft = Draft(Entry(key, effect.kind, name, digest, text, position=position, within=within))
         draft.anew = place.leaving
         return draft
 

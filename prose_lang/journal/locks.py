@@ -1,6 +1,7 @@
 """Holds of a store that is a folder: a lock of the operating system on a file, which ends with its process.
 
-So a run whose process was killed is free at once, and nobody has to guess whether it still lives.
+So a run whose process was killed is free at once, and nobody has to guess whether it still lives. A child that the
+process forked (a worker of `multiprocessing`) has its files too, and may live on: it lets go of the locks at once.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+import weakref
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -31,6 +33,7 @@ class FileHold:
     def __init__(self, path: Path, handle: int) -> None:
         self._path = path
         self._handle: int | None = handle
+        _HOLDS.add(self)
 
     def release(self) -> None:
         """Give it back; twice is once."""
@@ -40,11 +43,31 @@ class FileHold:
                 os.unlink(self._path)
             os.close(handle)
 
+    def forget(self) -> None:
+        """Close it in a process that it is not of: the lock stays with the one that took it."""
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            with suppress(OSError):
+                os.close(handle)
+
     def __enter__(self) -> FileHold:
         return self
 
     def __exit__(self, *_: Any) -> None:
         self.release()
+
+
+#: All holds of this process; a fork gives nothing else to find them by.
+_HOLDS: weakref.WeakSet[FileHold] = weakref.WeakSet()
+
+
+def _forget_all() -> None:
+    for hold in list(_HOLDS):
+        hold.forget()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_all)
 
 
 def take(path: Path) -> FileHold | None:

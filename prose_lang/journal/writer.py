@@ -3,8 +3,8 @@
 A writer has a thread of its own, so that a slow disk never keeps an event loop from turning. Changes are written in the
 order in which they were put, those of all runs in one queue: what is durable is always a beginning of what happened.
 `flushed` waits until everything put before it is durable. An error of the store is told to all who wait for what it
-concerns, and stays known as the `failure` of the run's pen: whoever waits later is told it too, for what comes after a
-gap is no record.
+concerns, and stays known as the `failure` of the run's pen: nothing that the run puts after it is written, so that a
+record may break off and never has a hole.
 
 What waits to be written is bounded. Calls wait for it anyway; a program that makes none, and only decides, is held up
 where it is faster than the disk.
@@ -90,20 +90,18 @@ class Writer:
                 self._lock.notify_all()
 
     def _write(self, batches: list[_Batch]) -> None:
-        failure = self._attempt(batches)
-        if failure is None or len(batches) == 1 or _of_the_store(failure):
-            for batch in batches:
-                batch.pen.tell(batch, failure)
-            return
-        for place, batch in enumerate(batches):  # one run's trouble must not be told to another
-            failure = self._attempt([batch])
-            if failure is not None and _of_the_store(failure):
-                for left in batches[place:]:
-                    left.pen.tell(left, failure)
-                return
+        going = [batch for batch in batches if batch.pen.failure is None]
+        failure = self._attempt(going)
+        apart = failure is not None and len(going) > 1 and not _of_the_store(failure)
+        for batch in batches:
+            if apart and batch.pen.failure is None:  # one run's trouble must not be told to another
+                failure = self._attempt([batch])
+                apart = failure is None or not _of_the_store(failure)
             batch.pen.tell(batch, failure)
 
     def _attempt(self, batches: list[_Batch]) -> StoreError | None:
+        if not batches:
+            return None
         try:
             self.store.write([change for batch in batches for change in batch.changes])
         except StoreError as error:
@@ -167,21 +165,21 @@ class Pen:
             raise self.failure
 
     def tell(self, batch: _Batch, failure: StoreError | None) -> None:
-        """A batch was written, or could not be; said by the thread."""
+        """A batch was written, or could not be; said by the thread, before it looks at the next one."""
+        self.failure = self.failure or failure
         try:
-            self._loop.call_soon_threadsafe(self._settle, batch, failure)
+            self._loop.call_soon_threadsafe(self._settle, batch, self.failure)
         except RuntimeError:  # the loop is closed: nobody waits any more
             return
 
     def _settle(self, batch: _Batch, failure: StoreError | None) -> None:
         if batch is self._last:
             self._last = None
-        self.failure = self.failure or failure
         for done in batch.waiting:
             if done.done():
                 continue
-            if self.failure is None:
+            if failure is None:
                 done.set_result(None)
             else:
-                done.set_exception(self.failure)
+                done.set_exception(failure)
                 done.exception()  # looked at, so that nobody complains where no one waits

@@ -8,9 +8,6 @@ from typing import Any
 
 import attrs
 
-#: Names of services, and values.
-Values = Mapping[str, Any]
-
 
 @attrs.frozen
 class Kind:
@@ -24,16 +21,12 @@ class Kind:
 
     name: str
     text: Callable[[int], str]
-    given: Values = attrs.field(factory=dict)
+    given: Mapping[str, Any] = attrs.field(factory=dict)
     functions: tuple[str, ...] = ()
     steady: bool = True
     one: bool = False
     file: bool = False
     fits: Callable[[Any], bool] | None = None
-
-
-def _refining(seed: int) -> str:
-    return "stdlib:refine"
 
 
 def _fan_out(seed: int) -> str:
@@ -299,7 +292,7 @@ let found = []
 repeat 5 as n:
   let text = call say
     x: n + {seed}
-  if **{{text}} reads well enough**:
+  if **{{text}} reads well**:
     record "well" in found
   let made = choice **what suits {{text}} best**:
     option "short":
@@ -308,8 +301,6 @@ repeat 5 as n:
     option "long":
       call say
         x: text
-    option "none":
-      "nothing"
   record made in found
 loop until **the last of found is fine** (max: 4) as i:
   let more = call say
@@ -429,7 +420,7 @@ return [found, last]
 
 
 def _random(seed: int) -> str:
-    """A body of random statements without what depends on time (`tests/property/running_programs.py` is simpler)."""
+    """A body of random statements, without what depends on time."""
     rng = random.Random(seed)
     lines = ["let log = []", f"let x = {seed}"]
 
@@ -443,12 +434,10 @@ def _random(seed: int) -> str:
                 lines.append(f"{indent}record {name} in log" if not inside else f"{indent}{name}")
             elif kind == "retry":
                 lines.append(f"{indent}call unsteady\n{indent}  x: {len(lines)}\n{indent}  retry: 2")
-            elif kind == "for":
-                lines.append(f"{indent}repeat {rng.randint(1, 3)}:")
-                some(indent + "  ", depth - 1, inside)
-            elif kind == "parallel":
-                lines.append(f"{indent}parallel repeat {rng.randint(2, 5)} as n{len(lines)}:")
-                some(indent + "  ", depth - 1, True)
+            elif kind in ("for", "parallel"):
+                count = f"repeat {rng.randint(2, 4)} as n{len(lines)}"
+                lines.append(f"{indent}{'parallel ' if kind == 'parallel' else ''}{count}:")
+                some(indent + "  ", depth - 1, inside or kind == "parallel")
             else:
                 lines.append(f"{indent}try:")
                 some(indent + "  ", depth - 1, inside)
@@ -461,12 +450,11 @@ def _random(seed: int) -> str:
     return "\n".join([*lines, "return log"]) + "\n"
 
 
-#: What `refine` is given; the brief of a run tells which one it is.
-_REFINE: Values = {"refiner": "refiner", "evaluator": "evaluator", "max_rounds": 7, "threshold": 0.95}
+_REFINE: Mapping[str, Any] = {"refiner": "refiner", "evaluator": "evaluator", "max_rounds": 7, "threshold": 0.95}
 
 KINDS: tuple[tuple[int, Kind], ...] = (
-    (3, Kind("refine", _refining, _REFINE, one=True)),
-    (3, Kind("refine-functions", _refining, _REFINE, functions=("refiner", "evaluator"), one=True)),
+    (3, Kind("refine", lambda seed: "stdlib:refine", _REFINE, one=True)),
+    (3, Kind("refine-functions", lambda seed: "stdlib:refine", _REFINE, functions=("refiner", "evaluator"), one=True)),
     (5, Kind("fan-out", _fan_out)),
     (2, Kind("threads", _threads)),
     (3, Kind("chains", _chains)),

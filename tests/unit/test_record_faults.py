@@ -143,13 +143,19 @@ def test_a_store_that_is_deleted_under_a_run(store: Path, what: str, stop: bool)
                 other.execute("CREATE TABLE mine (x)")
 
     steps = Steps({3: away})
-    outcome = run(engine_on(store, steps, stop))
+    engine = engine_on(store, steps, stop)
+    outcome = run(engine)
     check(outcome, steps, stop, "P501", "were taken away or replaced", 3)
     if what == "replaced":
         with closing(sqlite3.connect(store / FILE)) as other:
             assert other.execute("SELECT name FROM sqlite_master").fetchall() == [("mine",)]
-    if what != "replaced":  # and a new one is made by who comes next
-        assert finished_run(store)
+            other.execute("DROP TABLE mine")
+    # The next run of the same engine is kept where the store is now.
+    steps.at.clear()
+    later = run(engine)
+    assert (later.status, later.unrecorded) == ("ok", None)
+    assert engine.replay(later.run_id).value == VALUE
+    assert gone_on(store, later.run_id, replay=True)[0].value == VALUE
 
 
 @both
