@@ -486,8 +486,12 @@ class Engine:
         Raises ProseError: P409 where the record has no answer, P502 where something else is asked than was recorded,
         and what the run itself raised.
         """
-        outside_loop("`replay` cannot be used", "`resuming.outcome_async`")
+        outside_loop("`replay` cannot be used", "`replay_async`")
         return _value_or_error(asyncio.run(self._alone(self.resuming.outcome_async(run, names, replay=True))))
+
+    async def replay_async(self, run: str, names: Mapping[str, Any] = MappingProxyType({})) -> Outcome:
+        """The same inside a running event loop."""
+        return _value_or_error(await self.resuming.outcome_async(run, names, replay=True))
 
     def answer(self, run: str, answers: Mapping[str, Any], names: Mapping[str, Any] = MappingProxyType({})) -> Outcome:
         """Put a person's answer into the record of a run that waits for it (P411), and go on; blocks until it ends.

@@ -147,6 +147,20 @@ def test_a_limited_run_says_how_to_go_on_and_does(prose: Prose) -> None:
     ]
 
 
+def test_events_tell_what_is_read_back(prose: Prose) -> None:
+    prose("run", *SCRIPTED, "--max-calls", "2")
+    result = prose("resume", "latest", "--script", "script.yaml", "--max-calls", "9", "--output", "jsonl")
+    *events, end = map(json.loads, result.stdout.splitlines())
+    finished = [event for event in events if event["event"] == "call_finished"]
+    assert [event.get("recalled") for event in finished] == [True, True, None, None]
+    assert (end["event"], end["status"], len(end["calls"])) == ("end", "ok", 4)
+    assert all("recalled" not in call for call in end["calls"])
+    told = prose("resume", "latest", "--script", "script.yaml", "--accept-changes", "-v").stderr
+    assert told.count(", read back)") == 4
+    fault = prose("resume", "--output", "jsonl")
+    assert (fault.exit_code, json.loads(fault.stdout)["error"]["name"]) == (2, "usage")
+
+
 def test_a_run_that_is_over_gives_its_value_again(prose: Prose) -> None:
     first = prose("run", *REAL)
     assert (first.exit_code, calls()) == (0, 2)

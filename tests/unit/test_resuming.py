@@ -616,6 +616,19 @@ def test_a_judge_whose_answers_were_of_no_use_is_asked_again(tmp_path: Path) -> 
     assert (outcome.value, len(good), outcome.usage.calls) == ("not fine", 1, 3)
 
 
+def test_each_question_to_a_judge_has_a_key_of_its_own(tmp_path: Path) -> None:
+    keys = []
+
+    def judge(**question: Any) -> Any:
+        call = prose.current_call()
+        assert call is not None
+        keys.append(call.idempotency_key.partition(":")[2])
+        return "hm" if len(keys) == 1 else {"holds": True, "reason": "it is"}
+
+    outcome = run(Engine(services={"worker": Counting()}, judge=judge, store=tmp_path), JUDGED)
+    assert (outcome.value, keys) == ("fine", ["delegation/1.if0.if", "delegation/1.if0.if#1"])
+
+
 def test_a_run_without_the_judge_it_needs_goes_on_with_one(tmp_path: Path) -> None:
     first = run(Engine(services={"worker": Counting()}, store=tmp_path), JUDGED)
     assert first.error is not None
