@@ -34,11 +34,11 @@ class Words:
         """What a node is; of a decision also how it fell."""
         if node.kind == "loop":
             word = PASSES[node.label][0]
-            passes = amount(len(node.children), word)
-            label = f"{node.label}: {passes}"
-            if node.settled is not None:
-                by = ", ".join(str(number + 1) for number in node.settled[:10])
-                label += f", decided by {word} {by}" if node.settled else ", decided by none"
+            label = f"{node.label}: {amount(len(node.children), word)}"
+            if node.winners is not None:
+                label += f", decided by {_numbered(word, node.winners)}"
+            if node.failures is not None:
+                label += f", ended when {_numbered(word, node.failures)} failed"
             return self.cyan(label)
         if node.kind in ("pass", "part"):
             return self.cyan(node.label)
@@ -135,3 +135,15 @@ class Words:
 
     def yellow(self, text: str) -> str:
         return self.terminal.paint("33", text, self.terminal.out)
+
+
+def _numbered(word: str, numbers: Sequence[int]) -> str:
+    """Branches by their numbers.
+
+    >>> _numbered("branch", [0, 2]), _numbered("branch", [])
+    ('branch 1, 3', 'none')
+    """
+    if not numbers:
+        return "none"
+    more = ", …" if len(numbers) > 10 else ""
+    return f"{word} {', '.join(str(number + 1) for number in numbers[:10])}{more}"

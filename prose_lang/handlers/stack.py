@@ -101,6 +101,8 @@ def compose(
         return Performers(leaf, retry(timeout(dispatch_composite), clock))
     if part is not None and part.replays:
         journal.skip = part.skip
+    if part is not None and part.records:
+        journal.redo = part.begin_again
     leaf = recorder.wrap(journal.wrap(retry(journal.tried(attempt), clock)))
     composite = retry(journal.cut_off(timeout(dispatch_composite), dispatch_composite), clock)
     return Performers(leaf, composite)

@@ -295,6 +295,19 @@ def test_a_run_under_way_and_one_whose_process_died() -> None:
     assert json.loads(prose("trace", "r1", "--store", "s", "--json").stdout)["status"] == "interrupted"
 
 
+def test_branches_that_a_failure_ended() -> None:
+    body = "parallel for x in [1, 2, 3]:\n  call w\n    x: x\n"
+    text = f"---\nname: f\nkind: pattern\n---\n\n### Delegation\n\n```prose\n{body}```\n"
+    Path("f.prose.md").write_text(text)
+    Path("w.yaml").write_text("w: [{returns: 1, delay: 9}, {raises: no, delay: 0.01}, {returns: 3, delay: 9}]")
+    assert prose("run", "f.prose.md", "--script", "w.yaml", "-q").exit_code == 1
+    shown = timeless(prose("trace").stdout)
+    assert (
+        "parallel: 3 branches, ended when branch 2 failed  (3 calls, 1 failed, …)\n"
+        "  branch 1  w  cut off  (…)\n  branch 2  w  failed: no [P406]  (…)\n  branch 3  w  cut off  (…)\n"
+    ) in shown
+
+
 def test_costs_are_summed_and_unknown_ones_told() -> None:
     store = open_store("s")
     priced = [entry(0, "value", 1, usage="[10, 20, 0.0125]"), entry(1, "value", 2, usage="[1, 2, null]")]

@@ -97,9 +97,9 @@ def test_sums() -> None:
 def test_what_was_settled_stands_at_its_place() -> None:
     entries = [
         call("delegation/0.parallel[0]/0.call:a", [0, 0, 0]),
-        Entry("join:delegation/0.parallel", "join", state="value", result="[0, 2]"),
+        Entry("join:delegation/0.parallel", "join", state="value", result="[[2, 0], [1]]"),
         call("delegation/1.0.pmap[1]/0.call:a", [1, 1, 0]),
-        Entry("join:delegation/1.0.pmap[3].pmap", "join", state="value", result="[1]"),
+        Entry("failure:delegation/1.0.pmap[3].pmap", "failure", state="value", result="[[0], [1]]"),
         call("delegation/2.call:slow/delegation/0.call:a", [2, 0, 1, 0]),
         Entry("timeout:delegation/2.call:slow@1", "timeout", state="value", result='{"message": "over"}'),
         call("delegation/2.call:slow.retry[1]/delegation/0.call:a", [2, 0, 2, 0]),
@@ -108,7 +108,8 @@ def test_what_was_settled_stands_at_its_place() -> None:
         Entry("host:delegation/3.if", "host", state="value", result="true"),
     ]
     race, stage, first, second = tree_of("p", entries, []).children
-    assert (race.settled, stage.settled) == ((0, 2), (1,))
+    assert (race.winners, race.failures) == ((2, 0), None)
+    assert (stage.winners, stage.failures) == (None, (1,))
     assert (first.cut_off, second.cut_off) == ("over", "again")
 
 
