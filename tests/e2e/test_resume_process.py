@@ -109,11 +109,27 @@ def environment() -> dict[str, str]:
     return {**plain, "PYTHONPATH": str(ROOT), "TERM": "xterm"}
 
 
+#: The processes of the test that runs.
+STARTED: list[subprocess.Popen[str]] = []
+
+
+@pytest.fixture(autouse=True)
+def no_process_is_left() -> Iterator[None]:
+    yield
+    while STARTED:
+        process = STARTED.pop()
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+
+
 def start(folder: Path, *args: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [*PROSE, *args], cwd=folder, env=environment(), text=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
+    STARTED.append(process)
+    return process
 
 
 def finish(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
