@@ -258,7 +258,6 @@ class Journal:
         usage = _usage_of(found.usage)
         if found.state == "error" and self.again and not self.frozen:
             draft.anew = True
-            effect.sent = found.attempts  # a worker must not give it the answers that failed
         elif found.final:
             effect.recalled = True
             effect.made, effect.attempt = found.attempts, max(1, found.attempts)
