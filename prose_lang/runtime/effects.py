@@ -131,7 +131,7 @@ class Effect:
     #: which model the answer is of.
     completion: Any = None
     model: str | None = None
-    #: The attempt that was sent to workers last, and how often (`handlers/remote`); whether its `timeout` is kept there.
+    #: The attempt that was sent to a worker last, and how often (`handlers/remote`); whether that keeps its `timeout`.
     sent = (0, 0)
     timed = False
     usage: Usage | None = None
