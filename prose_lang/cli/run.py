@@ -14,7 +14,7 @@ from prose_lang.cli.options import (
     dollars_or_none,
     talk_options,
 )
-from prose_lang.cli.queueing import Queueing, queue_options
+from prose_lang.cli.queueing import Queueing, detach_option, queue_options
 from prose_lang.cli.terminal import Terminal
 
 _AFTER = "prose_lang.cli.run.after"
@@ -87,6 +87,7 @@ class _Run(click.Command):
 @click.option("--json", "as_json", is_flag=True, help="Same as --output json.")
 @cassette_options
 @queue_options
+@detach_option
 @click.option("--record/--no-record", default=None, help="Keep a run record (not available yet) or none.")
 @click.option("--ask", is_flag=True, help="Ask for missing names on the terminal.")
 @talk_options
