@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -75,9 +76,13 @@ class Queueing:
 
 
 def hand_over(
-    engine: Engine, pattern: Pattern, given: Mapping[str, Given], queue: str, output: str, terminal: Terminal
-) -> None:
-    """Hand a run over, and say which it is. Raises ProseError, and UsageError where it would have no record."""
+    engine: Engine, pattern: Pattern, given: Mapping[str, Given], queue: str, output: str, terminal: Terminal,
+    store: str | None = None,
+) -> None:  # fmt: skip
+    """Hand a run over, and say which it is. `store` is what the user said about that.
+
+    Raises ProseError, and UsageError where the run would have no record.
+    """
     if engine.records is None:
         raise click.UsageError("a detached run is evaluated from its record, and none is kept")
     run = engine.detach(pattern, given)
@@ -86,4 +91,5 @@ def hand_over(
         return
     terminal.write(run)
     if not terminal.quiet:
-        terminal.say(f"handed to the workers of the queue `{queue}`: `prose trace {run}` shows how it goes")
+        where = f" --store {shlex.quote(store)}" if store is not None else ""
+        terminal.say(f"handed to the workers of the queue `{queue}`: `prose trace {run}{where}` shows how it goes")

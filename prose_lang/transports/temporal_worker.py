@@ -262,7 +262,7 @@ def described(deed: Deed) -> str:
     """
     task, reason = deed.task, f"  {deed.reason}" if deed.reason else ""
     if isinstance(task, RunTask):
-        took = f"  {deed.seconds:.3f} s" if deed.seconds else ""
+        took = "" if deed.how == "begun" else f"  {deed.seconds:.3f} s"
         return f"run {task.run}  {deed.how}{took}{reason}"
     again = "" if task.number == 1 else task.id[task.id.rindex("@") :]
     return f"{task.service}  {deed.how}  {deed.seconds:.3f} s  {task.run}/{task.address}{again}{reason}"
