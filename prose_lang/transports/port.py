@@ -63,7 +63,7 @@ class Task:
         """A name for the attempt that no other has, the same whenever it is made again.
 
         >>> Task("r1", "delegation/0.call:x", "service", "x", {"inputs": {}}, attempt=2).id
-        'r1/delegation/0.call:x#cf6ed5a6b8f27e8f@2'
+        'r1/delegation/0.call:x#0984a646cbda67de@2'
         """
         address, _, digest = self.key.rpartition("#")
         if len(address.encode()) > _LONGEST:
