@@ -65,6 +65,14 @@ class Queueing:
                 raise click.UsageError("--detach has no events to print; use --output json")
         return made
 
+    def words(self) -> list[str]:
+        """The options that go on with a run in the same way, as they are written."""
+        said: list[str] = []
+        for option, value in (("--queue", self.queue), ("--temporal", self.temporal)):
+            if value is not None:
+                said += [option, value]
+        return [*said, "--namespace", self.namespace] if self.namespace != "default" else said
+
     def transport(self, terminal: Terminal) -> Transport | None:
         """What carries calls there; None where they are made here. Raises ProseError P504."""
         if self.queue is None:

@@ -134,3 +134,8 @@ def test_a_run_that_would_have_no_record_cannot_be_handed_over(program: str) -> 
     engine = Engine()
     with pytest.raises(click.UsageError, match="a detached run is evaluated from its record, and none is kept"):
         hand_over(engine, engine.load(program), {}, "q", "human", Terminal())
+
+
+def test_the_words_that_go_on_with_a_run() -> None:
+    assert Queueing().words() == []
+    assert Queueing("q", "h:1", "n", detach=True).words() == ["--queue", "q", "--temporal", "h:1", "--namespace", "n"]
