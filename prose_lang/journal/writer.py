@@ -2,8 +2,9 @@
 
 A writer has a thread of its own, so that a slow disk never keeps an event loop from turning. Changes are written in the
 order in which they were put, those of all runs in one queue: what is durable is always a beginning of what happened.
-`flushed` waits until everything put before it is durable. An error of the store is told to all who wait for what it
-concerns, and stays known as the `failure` of the run's pen.
+`flushed` waits until everything put before it is durable. An error of the store stays known as the `failure` of the
+run's pen and is told to all who wait from then on; nothing of that run is written after it, for a record with a hole
+would have a run go on from what it does not know.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ _MOST = 5_000
 
 
 class _Batch(NamedTuple):
+    pen: Pen
     changes: Sequence[Change]
     loop: asyncio.AbstractEventLoop
     done: asyncio.Future[None]
@@ -67,6 +69,12 @@ class Writer:
             self._write(batches)
 
     def _write(self, batches: list[_Batch]) -> None:
+        for batch in batches:
+            if batch.pen.failure is not None:
+                _tell(batch, batch.pen.failure)
+        batches = [batch for batch in batches if batch.pen.failure is None]
+        if not batches:
+            return
         try:
             self.store.write([change for batch in batches for change in batch.changes])
         except BaseException as error:
@@ -75,6 +83,7 @@ class Writer:
                     self._write([batch])
                 return
             failure = error if isinstance(error, StoreError) else StoreError("P501", f"the store failed: {error!r}")
+            batches[0].pen.failure = failure
             _tell(batches[0], failure)
             return
         for batch in batches:
@@ -98,7 +107,8 @@ def _tell(batch: _Batch, failure: StoreError | None) -> None:
 
 
 class Pen:
-    """What one run writes with; for its event loop alone. `failure` is the first error that the store told it."""
+    """What one run writes with; for its event loop alone. `failure` is the error of the store that ended it, which the
+    writer's thread sets."""
 
     def __init__(self, writer: Writer) -> None:
         self.writer = writer
@@ -125,16 +135,12 @@ class Pen:
         expect_outside = getattr(self._loop, "expect_outside", None)
         if expect_outside is not None:
             expect_outside(self._last)
-        self._last.add_done_callback(self._settled)
-        self.writer.submit(_Batch(changes, self._loop, self._last))
-
-    def _settled(self, done: asyncio.Future[None]) -> None:
-        error = None if done.cancelled() else done.exception()
-        if isinstance(error, StoreError) and self.failure is None:
-            self.failure = error
+        self.writer.submit(_Batch(self, changes, self._loop, self._last))
 
     async def flushed(self) -> None:
         """Wait until everything that was put is durable. Raises StoreError."""
         done = self._next or self._last
         if done is not None:
             await asyncio.shield(done)  # others wait for the same
+        if self.failure is not None:  # of something that nobody waited for
+            raise self.failure
