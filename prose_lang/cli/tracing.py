@@ -312,9 +312,8 @@ class Tracing:
         usage = None if entry.usage is None else json.loads(entry.usage)
         if usage is not None and any(usage[3:]):
             parts.append("from the cache")
-        if node.cost != 0 or usage is not None:
-            if usage is not None and usage[2] != 0:
-                parts.append("cost unknown" if usage[2] is None else money(usage[2]))
+        if usage is not None and usage[2] != 0:
+            parts.append("cost unknown" if usage[2] is None else money(usage[2]))
         return f"({', '.join(parts)})" if parts else ""
 
     def _below(self, node: Node) -> str:
