@@ -381,7 +381,8 @@ class Engine:
             return await done(ended("limited", error=full))
         except asyncio.CancelledError:
             return await done(ended("interrupted"), cancelled=True)
-        return await done(ended("ok", value))
+        made = ended("ok", value)
+        return made if recording is None else await done(made)
 
     def _taken_up(self, continued: Continued, what: About, bound: Runnable, linked: _Linked) -> Continued:
         """What is to be known of a run before it is gone on with: that it is the same, and what persons have answered.
@@ -685,7 +686,9 @@ class Engine:
             if asks:
                 check_models(made, asked, self.models, self._sessions(linked.linker.registered))
                 self._keep(linked.bound, key, kept)
-        return kept[1], inputs, asked, linked._replace(documents=kept[2])
+        if linked.documents != kept[2]:
+            linked = linked._replace(documents=kept[2])
+        return kept[1], inputs, asked, linked
 
     def _linked_kept(self, pattern: Pattern, services: Mapping[str, Service] | None) -> _Linked:
         """The links of a pattern; the same ones in every run, unless scripted replies make each run's services new."""

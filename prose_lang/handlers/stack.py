@@ -82,7 +82,8 @@ def compose(
         from prose_lang.handlers.cassette import SkippingClock
 
         clock = SkippingClock()  # pauses between attempts of nested patterns wait for nobody
-    limiter.count(spent)
+    if spent:
+        limiter.count(spent)
 
     def budgeted() -> Budget:
         made = Budget(limits)
