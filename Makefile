@@ -22,7 +22,7 @@ RUNTIME := $(VENV)/.runtime-$(call digest,requirements/runtime.txt requirements/
 
 # What a run imports is compiled here once, even where the environment forbids Python to keep what it compiles.
 COMPILING := env -u PYTHONDONTWRITEBYTECODE
-warm = @$(COMPILING) $(VENV)/bin/prose run refine refiner=plain evaluator=readability task_brief=x -q > /dev/null && \
+warm = @$(COMPILING) $(VENV)/bin/prose run refine refiner=plain evaluator=readability task_brief=x -q --no-record > /dev/null && \
   $(COMPILING) $(PY) -c 'import cattrs.preconf.json, markdown_it, rich.console, rich.live, rich.table, rich.text'
 
 # Renewing the lock needs a resolver that writes one lock for all Python versions and platforms.

@@ -330,7 +330,9 @@ def test_the_page_has_every_command_and_no_other() -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_page_has_every_option_of_a_command_and_no_other(name: str) -> None:
     text = section(name)
-    options = [option for option in commands()[name].params if isinstance(option, click.Option)]
+    command = commands()[name]
+    parts = [command, *(command.commands.values() if isinstance(command, click.Group) else ())]
+    options = [option for part in parts for option in part.params if isinstance(option, click.Option)]
     known = {word for option in options for word in (*option.opts, *option.secondary_opts)}
     rows = [line for line in text.splitlines() if re.match(r"\| `-", line)]
     listed = {word.split()[0] for row in rows for word in words(row.split("|")[1])}

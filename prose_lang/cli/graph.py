@@ -50,7 +50,7 @@ def command(
     """
     from prose_lang.cli.engines import engine_for_looking
     from prose_lang.cli.reading import Reader
-    from prose_lang.diagnostics.visible import visible
+    from prose_lang.cli.writing import write_result
     from prose_lang.report.flow_builder import flow_of
 
     terminal = ctx.ensure_object(Terminal)
@@ -59,12 +59,7 @@ def command(
         engine = engine_for_looking(services, script, reader)
         flow = flow_of(engine, reader.pattern(engine, source), nested=nested)
         text = _written(flow, form or _form_of(output))
-        if output is None or output == "-":
-            terminal.write(text.removesuffix("\n"))
-        else:
-            _write(output, terminal.redactor.text(text))
-            if not terminal.quiet:
-                terminal.say(f"wrote {visible(output)}")
+        write_result(output or "-", terminal.redactor.text(text), terminal)
     return 0
 
 
@@ -90,15 +85,3 @@ def _written(flow: Flow, form: str) -> str:
             from prose_lang.report.mermaid import to_mermaid
 
             return to_mermaid(flow)
-
-
-def _write(path: str, text: str) -> None:
-    """Write a file. Raises SourceError P103."""
-    from prose_lang.diagnostics import SourceError
-
-    try:
-        with open(path, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise SourceError("P103", f"`{path}` cannot be written: {reason[:1].lower()}{reason[1:]}") from None

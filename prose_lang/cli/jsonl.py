@@ -62,6 +62,7 @@ def event_json(event: Event) -> dict[str, Any]:
                 "attempts": event.attempts,
                 "seconds": round(event.seconds, 6),
                 "usage": event.usage,
+                **({"recalled": True} if event.recalled else {}),
                 **({"cached": True} if event.cached else {}),
             }
         case CallStarted():

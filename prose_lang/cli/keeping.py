@@ -2,7 +2,7 @@
 
 The first of these that is given says where:
 
-    --store FOLDER|URL
+    --store PLACE            a folder, or a URL
     PROSE_STORE              the same, in the environment
     [runs] store             of prose.toml, or [tool.prose.runs] of pyproject.toml (`record_settings.py`)
     .prose/runs              in the folder of the project that the working directory belongs to
@@ -15,9 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-import attrs
 import click
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 def store_option(function: _F) -> _F:
     """`--store`: for commands that look at records."""
-    return click.option("--store", metavar="FOLDER|URL", help="Where runs are recorded; see PROSE_STORE.")(function)
+    return click.option("--store", metavar="PLACE", help="Where runs are recorded: a folder or a URL.")(function)
 
 
 def writing_options(function: _F) -> _F:
@@ -66,8 +65,7 @@ def recording_options(function: _F) -> _F:
     )(writing_options(function))
 
 
-@attrs.frozen
-class Keeping:
+class Keeping(NamedTuple):
     """What the options say. `record` is None where neither `--record` nor `--no-record` is given; `cache` is `read`,
     `write`, `both` or None."""
 
@@ -94,8 +92,7 @@ class Keeping:
         return self.record is True or self.store is not None
 
 
-@attrs.frozen
-class Location:
+class Location(NamedTuple):
     """Where runs are recorded: `store` is a folder or a URL, as `journal.open_store` takes it. `settings` are those of
     the project; `ours` tells whether they may say what is kept there: not where the store is another one than the
     project's."""

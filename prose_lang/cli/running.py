@@ -7,7 +7,7 @@ import json
 import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -138,7 +138,11 @@ def _go_on(request: Request, going: Going, terminal: Terminal) -> Ending:
                 answers=answers, pattern=pattern,
             )
         )  # fmt: skip
-    ending = _ended(request, engine, pattern, outcome, started)
+    with ExitStack() as stack:
+        if pattern is None and outcome.status == "ok" and request.output == "human":
+            with suppress(ProseError):  # its file may be gone by now
+                pattern = stack.enter_context(engine.resuming.pattern(record))
+        ending = _ended(request, engine, pattern, outcome, started)
     asked_for = going.accept_changes or going.retry_errors
     over = record.status == outcome.status == "ok" and not asked_for
     return attrs.evolve(ending, over=over, seconds=record.seconds + ending.seconds)
@@ -312,4 +316,5 @@ def _show_person(ending: Ending, terminal: Terminal) -> None:
     elif not has_value and not terminal.quiet:
         terminal.say("the result is null")
     if ending.command is not None and (outcome.status == "interrupted" or not terminal.quiet):
-        terminal.say(f"go on with: {ending.command}")
+        mended = "once that is mended, " if "--accept-changes" in ending.command and outcome.status == "failed" else ""
+        terminal.say(f"{mended}go on with: {ending.command}")

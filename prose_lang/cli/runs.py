@@ -65,10 +65,9 @@ def command(ctx: click.Context, /, as_json: bool, store: str | None, **which: An
 
     \b
     Examples:
-      $ prose runs
-      $ prose runs --pattern refine --status failed --status interrupted --since 2d
+      $ prose run refine refiner=plain evaluator=readability task_brief="Utilize it." && prose runs
+      $ prose runs --pattern refine --status ok --status interrupted --since 2d
       $ prose runs --json --limit 5
-      $ prose runs gc --older-than 30d --dry-run
     """
     keeping = Keeping(store=store)
     if ctx.invoked_subcommand is not None:

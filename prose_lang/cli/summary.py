@@ -39,10 +39,19 @@ def summary(outcome: Outcome, stopped: str | None, seconds: float, terminal: Ter
     yield terminal.paint("2", usage_text(outcome.usage, seconds))
 
 
-def result_text(value: object, error: str | None, attempts: int, seconds: float, room: int, redactor: Redactor) -> str:
+def result_text(
+    value: object,
+    error: str | None,
+    attempts: int,
+    seconds: float,
+    room: int,
+    redactor: Redactor,
+    *,
+    recalled: bool = False,
+) -> str:
     """What a call gave, in how long, in `room` columns. Without an attempt it came from the cache."""
     again = f", {attempts} attempts" if attempts > 1 else "" if attempts or error is not None else ", from the cache"
-    took = f"({seconds:.2f} s{again})"
+    took = f"({seconds:.2f} s{again}{', read back' if recalled else ''})"
     left = max(20, room - len(took) - 2)
     # Redacted before it is cut: half a secret would not be recognised.
     gist = brief(redactor.value(value), left) if error is None else clipped(redactor.text(f"failed: {error}"), left)
@@ -89,7 +98,9 @@ def _calls(calls: Sequence[CallRecord], terminal: Terminal) -> Iterator[str]:
         before = place
         name = name_text(call.address, call.service)
         error = call.error["message"] if call.error is not None else None
-        gave = result_text(call.value, error, call.attempts, call.seconds, room, terminal.redactor)
+        gave = result_text(
+            call.value, error, call.attempts, call.seconds, room, terminal.redactor, recalled=call.recalled
+        )
         gave = terminal.paint("31", gave) if error is not None else gave
         line = f"{name}{' ' * (names - width_of(name))}  {gave}"
         yield f"{terminal.paint('36', label)}{' ' * (margin - width_of(label))}  {line}" if margin else line

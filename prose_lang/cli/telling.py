@@ -33,7 +33,9 @@ class Telling:
         error = _message(event.error)
         name = name_text(event.address, event.service)
         room = terminal.width - len(name) - len(passes(event.address)) - 4
-        gave = result_text(event.value, error, event.attempts, event.seconds, room, terminal.redactor)
+        gave = result_text(
+            event.value, error, event.attempts, event.seconds, room, terminal.redactor, recalled=event.recalled
+        )
         terminal.say(self.placed(event.address, f"{name}  {gave if error is None else terminal.paint('31', gave)}"))
         if terminal.verbosity >= 2 and event.error is not None:
             for line in traceback_lines(event.error):

@@ -35,6 +35,7 @@ def complete_run(ctx: click.Context, parameter: click.Parameter, incomplete: str
 @click.option("--call", "address", metavar="ADDRESS", help="Only this call, with all that it was given and gave.")
 @click.option("--full", is_flag=True, help="What calls were given and gave in full, and their addresses.")
 @click.option("--all", "everything", is_flag=True, help="All calls, however many there are.")
+@click.option("--html", metavar="FILE", help="Write a page for a browser, which needs no script and no network.")
 @store_option
 @json_option
 @talk_options
@@ -52,7 +53,10 @@ def command(ctx: click.Context, /, run: str, store: str | None, as_json: bool, *
       $ prose run refine refiner=plain evaluator=readability task_brief="Utilize it." && prose trace
       $ prose trace latest --json
       $ prose trace --call 0.call:refiner
+      $ prose trace --html run.html && head -c 15 run.html
     """
+    if how["html"] is not None and (as_json or how["address"] is not None):
+        raise click.UsageError("--html is a form of its own: leave --json and --call out", ctx)
     terminal = ctx.ensure_object(Terminal)
     found = opened(Keeping(store=store), terminal)
     from prose_lang.cli.run_list import run_of
@@ -65,6 +69,11 @@ def command(ctx: click.Context, /, run: str, store: str | None, as_json: bool, *
             terminal.write_json(tracing.plain_call(entry))
         else:
             terminal.write("\n".join(tracing.one_call(entry)))
+    elif how["html"] is not None:
+        from prose_lang.cli.trace_page import page_text
+        from prose_lang.cli.writing import write_result
+
+        write_result(how["html"], page_text(tracing, everything=how["everything"]), terminal)
     elif as_json:
         terminal.write_json(tracing.plain())
     else:

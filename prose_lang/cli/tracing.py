@@ -8,27 +8,27 @@
         refiner (plain)  “To apply, use the form.”  (0.30 s)
         …
 
-Values are read of the calls that are shown alone. Of a run that is long the first and the last nodes at each place are
-shown, so that the whole fits on a few screens.
+Values are read of the calls that are shown alone. Which nodes of a long run those are is `report/run_excerpt.py`, how
+they are worded `trace_words.py`, and the page `trace_page.py`.
 """
 
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from prose_lang.cli.moments import exactly, iso, lasting
 from prose_lang.cli.places import called
-from prose_lang.cli.run_list import INTERRUPTED, money, status_of, used
+from prose_lang.cli.run_list import INTERRUPTED, money, used
+from prose_lang.cli.trace_words import Words
 from prose_lang.cli.values import brief, clipped, written
 from prose_lang.diagnostics.visible import visible
 from prose_lang.engine.recorded_outcome import call_record, outcome_of, trace
 from prose_lang.journal import UNFINISHED, Entry, RunRecord, Store
-from prose_lang.report.run_paths import PASSES
+from prose_lang.report.run_excerpt import UNLIMITED, Left, excerpt
 from prose_lang.report.run_tree import LEAVING, Node, tree_of
 from prose_lang.text import amount, nearest
 
@@ -37,19 +37,9 @@ if TYPE_CHECKING:
 
 #: Lines that a tree may have before it is shortened.
 MOST_LINES = 120
-#: Lines that one of several nodes should have at least, where it has so many.
-_FEW = 12
 #: Levels of indentation; what is deeper stands below them.
 _LEVELS = 24
 _STATUS_STYLES = {"ok": "1;32", "failed": "1;31", "invalid": "1;31"}
-
-
-class _Line(NamedTuple):
-    """A node to be shown, with how many lines there are for it and what stands below."""
-
-    node: Node
-    level: int
-    room: int
 
 
 class Tracing:
@@ -62,9 +52,8 @@ class Tracing:
         self.record = record
         self.terminal = terminal
         self.full = full
-        self.room = 1 << 60 if everything else MOST_LINES
-        self.status = status_of(record, store)
-        self.now = time.time()
+        self.room = UNLIMITED if everything else MOST_LINES
+        self.words = Words(store, record, terminal)
 
     # --- plain data --------------------------------------------------------------------------------------------------
 
@@ -75,7 +64,7 @@ class Tracing:
         found = trace(record.id, store)
         return {
             "run_id": record.id,
-            "status": self.status,
+            "status": self.words.status,
             "value": outcome.get("value"),
             "error": outcome.get("error"),
             "diagnostics": outcome.get("diagnostics", []),
@@ -124,208 +113,86 @@ class Tracing:
     def one_call(self, entry: Entry) -> Iterator[str]:
         """One call with all that it was given and gave."""
         node = Node("call", entry.service, address=entry.key.removeprefix(LEAVING), entry=entry)
-        yield f"{self._bold(visible(called(node.address, entry.service)))}  {self._took(node)}".rstrip()
+        yield f"{self.words.bold(visible(called(node.address, entry.service)))}  {self.words.took(node)}".rstrip()
         yield f"address  {visible(entry.key)}"
         yield f"started  {exactly(entry.started)}"
         yield from self._whole(entry, "")
 
     # --- the tree ----------------------------------------------------------------------------------------------------
 
+    def tree(self) -> Node:
+        """The run as a tree. Raises StoreError."""
+        return tree_of(self.record.pattern, self.store.entries(self.record.id), self.store.decisions(self.record.id))
+
     def lines(self) -> Iterator[str]:
         """The lines of the whole. Raises StoreError."""
-        entries = self.store.entries(self.record.id)
-        decisions = self.store.decisions(self.record.id)
-        root = tree_of(self.record.pattern, entries, decisions)
-        yield from self._head(root)
+        root = self.tree()
+        style = _STATUS_STYLES.get(self.words.status, "1;33")
+        status = self.terminal.paint(style, self.words.status, self.terminal.out)
+        yield f"{self.words.bold(visible(self.record.pattern))}  {status}  {self.record.id}"
+        for name, fact in self.facts(self.terminal.width - 12):
+            yield f"{name:<8} {visible(fact)}"
         if root.children:
             yield ""
             yield from self._tree(root)
         yield from self._end()
 
-    def _head(self, root: Node) -> Iterator[str]:
-        record, terminal = self.record, self.terminal
-        style = _STATUS_STYLES.get(self.status, "1;33")
-        status = terminal.paint(style, self.status, terminal.out)
-        yield f"{self._bold(visible(record.pattern))}  {status}  {record.id}"
+    def facts(self, room: int) -> Iterator[tuple[str, str]]:
+        """What is told of the whole run, each with its name or none; values in about `room` columns."""
+        record = self.record
         usage = used(record, self.store)
         parts = [f"{exactly(record.started)}, {lasting(record.seconds)}", amount(usage.calls, "call")]
         if usage.tokens_in or usage.tokens_out:
             parts.append(f"{usage.tokens_in:,} tokens in, {usage.tokens_out:,} out")
         if usage.cost != 0:
             parts.append("cost unknown" if usage.cost is None else money(usage.cost))
-        yield f"started  {', '.join(parts)}"
-        if self.status in (UNFINISHED, INTERRUPTED) and record.status == UNFINISHED:
-            ago = lasting(max(0.0, self.now - record.active))
-            died = "" if self.status == UNFINISHED else "; its process died"
-            yield f"active   {ago} ago{died}"
+        yield "started", ", ".join(parts)
+        if record.status == UNFINISHED:
+            ago = lasting(max(0.0, self.words.now - record.active))
+            died = "; its process died" if self.words.status == INTERRUPTED else ""
+            yield "active", f"{ago} ago{died}"
         source = json.loads(record.source)
         entry = f"#{source['entry']}" if source["entry"] else ""
         name = source["name"] if source["name"].startswith("stdlib:") else source["path"] or source["name"]
-        yield f"source   {visible(name)}{visible(entry)}"
-        yield from self._given(json.loads(record.names))
+        yield "source", f"{name}{entry}"
+        given = self._given(json.loads(record.names), room)
+        yield from ((f"{'given' * (not number)}", text) for number, text in enumerate(given))
 
-    def _given(self, names: dict[str, Any]) -> Iterator[str]:
-        """What the run was given, each on a line: services by the texts that name them."""
-        texts = {}
+    def _given(self, names: dict[str, Any], room: int) -> Iterator[str]:
+        """What the run was given: services by the texts that name them, then values."""
         for name, service in names["services"].items():
             several = service if isinstance(service, list) else [service]
-            texts[name] = visible(", ".join(str(one["text"]) for one in several))
-        room = self.terminal.width - 12
+            yield f"{name}: {', '.join(str(one['text']) for one in several)}"
         for name, value in names["values"].items():
-            texts[name] = brief(self.terminal.redactor.value(value), max(20, room - len(name)))
-        for number, (name, text) in enumerate(texts.items()):
-            yield f"{'given' if not number else '':<8} {visible(name)}: {text}"
+            yield f"{name}: {brief(self.terminal.redactor.value(value), max(20, room - len(name)))}"
 
     def _tree(self, root: Node) -> Iterator[str]:
-        """The nodes below, as far as there is room. Without recursion: patterns nest deeper than Python does."""
-        waiting: list[_Line | str] = self._shared(root.children, 0, self.room)
-        while waiting:
-            item = waiting.pop()
-            if isinstance(item, str):
-                yield item
-                continue
-            node, level, room = item
-            labels = [self._label(node)]
-            while len(node.children) == 1 and node.kind == "pass":  # on the line of what is in it
-                node = node.children[0]
-                labels.append(self._label(node))
-            indent = "  " * min(level, _LEVELS)
-            yield from self._shown(node, indent, "  ".join(labels))
-            if node.children:
-                waiting += self._shared(node.children, level + 1, room - 1)
-
-    def _shared(self, nodes: Sequence[Node], level: int, room: int) -> list[_Line | str]:
-        """Nodes with the lines that each may take, in reverse order; what is left out is told."""
-        if sum(node.size for node in nodes) <= room:
-            return [_Line(node, level, node.size) for node in reversed(nodes)]
-        indent = "  " * min(level, _LEVELS)
-        average = sum(node.size for node in nodes) / len(nodes)
-        most = max(
-            0, int(room / max(1.0, min(average, _FEW))) - 1
-        )  # of few nodes much is shown, rather than the reverse
-        if len(nodes) > max(most, 1):
-            head, tail = nodes[: most - most // 3], nodes[len(nodes) - most // 3 :]
-            left = nodes[len(head) : len(nodes) - len(tail)]
-            told = [f"{indent}{self._dim(self._left_out(left))}"]
-        else:
-            head, tail, told = nodes, [], []
-        given = []
-        waiting = len(head) + len(tail)
-        for node in (*head, *tail):
-            share = min(node.size, max(1, room // max(1, waiting)))
-            given.append(_Line(node, level, share))
-            room -= share
-            waiting -= 1
-        lines: list[_Line | str] = [*given[: len(head)], *told, *given[len(head) :]]
-        return lines[::-1]
-
-    def _left_out(self, nodes: Sequence[Node]) -> str:
-        passes = {node.label.partition(" ")[0] for node in nodes if node.kind == "pass"}
-        word = passes.pop() if len(passes) == 1 and all(node.kind == "pass" for node in nodes) else "step"
-        what = f"{len(nodes):,} more {word}{'s' * (len(nodes) != 1)}"
-        calls = sum(node.calls for node in nodes)
-        failed = sum(node.failed for node in nodes)
-        inside = amount(calls, "call") + (f", {failed:,} failed" if failed else "")
-        return f"… {what} ({inside}); --all shows them"
-
-    # --- one node ----------------------------------------------------------------------------------------------------
-
-    def _label(self, node: Node) -> str:
-        if node.kind == "loop":
-            word = PASSES[node.label][0]
-            passes = amount(len(node.children), word).replace("branchs", "branches")
-            label = f"{node.label}: {passes}"
-            if node.settled is not None:
-                by = ", ".join(str(number + 1) for number in node.settled[:10])
-                label += f", decided by {word} {by}" if node.settled else ", decided by none"
-            return self._cyan(label)
-        if node.kind in ("pass", "part"):
-            return self._cyan(node.label)
-        if node.kind in ("call", "ask"):
-            return visible(called(node.address, node.label) if node.kind == "call" else f"judge ({node.label})")
-        if node.kind == "decision":
-            return self._decided(node)
-        return self._bold(visible(node.label))
+        """The nodes below, as far as there is room."""
+        for line in excerpt(root, self.room):
+            indent = "  " * min(line.level, _LEVELS)
+            if isinstance(line, Left):
+                yield f"{indent}{self.words.dim(self.words.left_out(line.nodes))}"
+            else:
+                yield from self._shown(line.node, indent, "  ".join(map(self.words.label, line.nodes)))
 
     def _shown(self, node: Node, indent: str, label: str) -> Iterator[str]:
         entry = node.entry
         if entry is None or node.kind == "decision":
-            took = self._dim(self._below(node)) if node.children else self._dim(self._took(node))
+            took = self.words.dim(self.words.below(node)) if node.children else self.words.dim(self.words.took(node))
             yield f"{indent}{label}  {took}".rstrip()
             if node.cut_off is not None:
-                yield f"{indent}  {self._red(f'cut off: {visible(node.cut_off)}')}"
+                yield f"{indent}  {self.words.red(f'cut off: {visible(node.cut_off)}')}"
             return
-        took = self._took(node)
+        took = self.words.took(node)
         room = max(20, self.terminal.width - len(indent) - len(label) - len(took) - 4)
-        line = f"{indent}{label}  {self._gist(entry, room)}  {took}"
+        line = f"{indent}{label}  {self.words.gist(entry, room)}  {took}"
         if node.leaving:
-            line += self._dim(" while the run was being ended")
+            line += self.words.dim(" while the run was being ended")
         yield line.rstrip()
         if self.full or self.terminal.verbosity > 0:
-            yield f"{indent}  {self._dim(visible(node.address))}"
+            yield f"{indent}  {self.words.dim(visible(node.address))}"
         if self.full:
             yield from self._whole(self.store.resolved(entry), f"{indent}  ")
-
-    def _decided(self, node: Node) -> str:
-        row = node.decision
-        assert row is not None, "it is a decision"
-        outcome = json.loads(row.outcome)
-        answer = {True: "yes", False: "no"}[outcome] if isinstance(outcome, bool) else str(outcome)
-        model = json.loads(row.judge).get("model") if row.judge is not None else None
-        by = f"{row.layer} {model}" if model else row.layer
-        clean = self.terminal.redactor
-        room = self.terminal.width
-        text = clipped(clean.text(row.text), max(30, room // 2))
-        if row.layer == "expression":  # why is what it read
-            reason = brief(clean.value(json.loads(row.values)), max(30, room // 2))
-        else:
-            reason = clipped(clean.text(row.reason), max(30, room // 2))
-        return f"{self._dim('?')} {text}: {self._bold(visible(answer))} {self._dim(f'({by}: {reason})')}"
-
-    def _gist(self, entry: Entry, room: int) -> str:
-        """What came of a call, on one line."""
-        if entry.state not in ("value", "error"):
-            words = {
-                "started": "under way" if self.status == UNFINISHED else "cut off: it had not answered",
-                "waiting": "waits for a person",
-                "cancelled": "cut off",
-                "withheld": "answered with a secret, which is not kept",
-            }
-            return self._yellow(words[entry.state])
-        entry = self.store.resolved(entry)
-        result = json.loads(entry.result or "null")
-        if entry.state == "value":
-            return brief(self.terminal.redactor.value(result), room)
-        said = f"failed: {result.get('message', '')} [{result.get('code', '')}]"
-        return self._red(clipped(self.terminal.redactor.text(said), room))
-
-    def _took(self, node: Node) -> str:
-        entry = node.entry
-        if entry is None:
-            return ""
-        seconds = entry.seconds
-        if entry.state == "started" and self.status == UNFINISHED and entry.started:
-            seconds = max(0.0, self.now - entry.started)
-        parts = [lasting(seconds)] if seconds or entry.final else []
-        if entry.attempts > 1:
-            parts.append(f"{entry.attempts:,} attempts")
-        usage = None if entry.usage is None else json.loads(entry.usage)
-        if usage is not None and any(usage[3:]):
-            parts.append("from the cache")
-        if usage is not None and usage[2] != 0:
-            parts.append("cost unknown" if usage[2] is None else money(usage[2]))
-        return f"({', '.join(parts)})" if parts else ""
-
-    def _below(self, node: Node) -> str:
-        """What the calls below a node took together."""
-        parts = [amount(node.calls, "call")]
-        if node.failed:
-            parts.append(f"{node.failed:,} failed")
-        if node.started:
-            parts.append(lasting(max(0.0, node.ended - node.started)))
-        if node.cost != 0:
-            parts.append("cost unknown" if node.cost is None else money(node.cost))
-        return f"({', '.join(parts)})"
 
     def _whole(self, entry: Entry, indent: str) -> Iterator[str]:
         """What a call was given and gave, in full."""
@@ -336,7 +203,7 @@ class Tracing:
         parts.append(("gave", call.value) if call.error is None else ("failed", call.error))
         harmless = self.terminal.out.isatty()
         for name, value in parts:
-            yield f"{indent}{self._bold(name)}"
+            yield f"{indent}{self.words.bold(name)}"
             for line in written(self.terminal.redactor.value(value), harmless=harmless).splitlines():
                 yield f"{indent}  {line}".rstrip()
 
@@ -348,7 +215,7 @@ class Tracing:
         clean, width = self.terminal.redactor, self.terminal.width
         warnings = self.store.warnings(self.record.id)
         error = outcome.get("error")
-        if warnings or error or (self.status == "ok"):
+        if warnings or error or (self.words.status == "ok"):
             yield ""
         for row in warnings[:10]:
             often = f" ({row.times:,} times)" if row.times > 1 else ""
@@ -360,22 +227,5 @@ class Tracing:
             place = f" ({visible(error['file'])}:{error['line']})" if error.get("file") and error.get("line") else ""
             code = self.terminal.paint("1;31", f"error[{error.get('code')}]", self.terminal.out)
             yield f"{code} {visible(clean.text(str(error.get('message'))))}{place}"
-        elif self.status == "ok":
+        elif self.words.status == "ok":
             yield f"gave     {brief(clean.value(outcome.get('value')), max(20, width - 10))}"
-
-    # --- how it looks ------------------------------------------------------------------------------------------------
-
-    def _bold(self, text: str) -> str:
-        return self.terminal.paint("1", text, self.terminal.out)
-
-    def _dim(self, text: str) -> str:
-        return self.terminal.paint("2", text, self.terminal.out)
-
-    def _red(self, text: str) -> str:
-        return self.terminal.paint("31", text, self.terminal.out)
-
-    def _cyan(self, text: str) -> str:
-        return self.terminal.paint("36", text, self.terminal.out)
-
-    def _yellow(self, text: str) -> str:
-        return self.terminal.paint("33", text, self.terminal.out)

@@ -27,7 +27,7 @@ _KEY_NAME = re.compile(
     re.IGNORECASE,
 )
 # A database address is a key in disguise: its password is one.
-_ADDRESS_NAME = re.compile(r"(^|_)(URL|URI|DSN)$", re.IGNORECASE)
+_ADDRESS_NAME = re.compile(r"(^|_)(URL|URI|DSN)$|^PROSE_STORE$", re.IGNORECASE)
 _ADDRESS_PASSWORD = re.compile(r"://[^/@:\s]*:([^/@\s]+)@")
 _PERCENT = re.compile(r"%[0-9A-F]{2}")
 

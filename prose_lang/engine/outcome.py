@@ -16,10 +16,9 @@ from prose_lang.values import ServiceRef, TooLarge, Value, handout
 
 @attrs.frozen
 class CallRecord:
-    """One call as it stands in the trace. `error` is None if it succeeded; `seconds` include all attempts.
-
-    `cached`: its answer came from the cache, and no attempt was made.
-    """
+    """One call as it stands in the trace. `error` is None if it succeeded; `seconds` include all attempts; `recalled`
+    tells that it was not made now, but read back from the record of a run that was gone on with; `cached` that its
+    answer came from the cache, and no attempt was made."""
 
     address: str
     service: str
@@ -30,6 +29,7 @@ class CallRecord:
     attempts: int
     seconds: float
     usage: dict[str, Any] | None
+    recalled: bool = False
     cached: bool = False
 
     def as_json(self) -> dict[str, Any]:
@@ -225,6 +225,7 @@ def _record(effect: Effect) -> CallRecord:
         effect.made,
         effect.seconds,
         effect.usage.as_json() if effect.usage is not None else None,
+        effect.recalled,
         effect.cached,
     )
 

@@ -44,7 +44,8 @@ def names_data(
             services[name] = [_service(part, known) for part in value]
         elif value is not None:
             services[name] = _service(value, known)
-    return {"values": values, "hidden": hidden, "services": services}
+    # A command line may hold a secret; such a text has to be given again in any case.
+    return {"values": values, "hidden": hidden, "services": redactor.value(services)}
 
 
 def _service(thing: Any, known: Mapping[str, Service]) -> dict[str, Any]:

@@ -71,7 +71,8 @@ def call_record(entry: Entry) -> CallRecord:
     used = None if usage is None else Usage(0, *usage)
     return CallRecord(
         entry.key.removeprefix("leaving:"), entry.service, request["inputs"], modifiers, value, error, entry.attempts,
-        entry.seconds, None if used is None else used.as_json(), used is not None and bool(used.cached),
+        entry.seconds, None if used is None else used.as_json(),
+        cached=used is not None and bool(used.cached),
     )  # fmt: skip
 
 

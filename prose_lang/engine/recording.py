@@ -29,6 +29,7 @@ from prose_lang.values import Value
 if TYPE_CHECKING:
     import os
 
+    from prose_lang.cassettes import Part
     from prose_lang.engine.outcome import Outcome
     from prose_lang.engine.pattern import Pattern
 
@@ -108,7 +109,7 @@ def about(
     entry = "" if pattern.entry is pattern.document.main else pattern.entry.name
     source = {"name": pattern.document.source.name, "path": None if path is None else str(path), "entry": entry}
     data = names_data(names, inputs, redactor, known=engine.services)
-    return About(source, data, options, texts, program_digest(texts, entry))
+    return About(source, data, redactor.value(options), texts, program_digest(texts, entry))
 
 
 class Recording:
@@ -230,3 +231,9 @@ def outcome_data(outcome: Outcome) -> dict[str, Any]:
 def limits_data(limits: Limits) -> dict[str, Any]:
     """Limits as a record keeps them."""
     return {name: getattr(limits, name) for name in ("calls", "tokens", "cost", "known_cost", "seconds", "concurrency")}
+
+
+def recorded_further(part: Part, record: RunRecord) -> Part:
+    """What a run records into a cassette when it is gone on with: it is one recording with what it recorded before."""
+    recording = json.loads(record.options).get("recording")
+    return part if recording is None else part.gone_on(recording)

@@ -70,7 +70,8 @@ class Resuming:
             if not replay:
                 hold = store.hold(record.id)
                 record = store.run(record.id)
-                if record.status == "ok" and not (answers or accept_changes or retry_errors):
+                asked_for = names or answers or accept_changes or retry_errors or pattern is not None
+                if record.status == "ok" and not asked_for:  # else it is seen whether it is still the same
                     return finished(record, store)
             continued = Continued(record, hold, replay, accept_changes, retry_errors, answers=answers)
             if pattern is not None:

@@ -26,6 +26,7 @@ import json
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from prose_lang.diagnostics import RunError, ServiceError
@@ -95,8 +96,9 @@ class Journal:
     was asked differently is done anew. `again`: calls that failed are made again, and so is what was asked differently
     for it. `changed`: the program or its inputs are not those of the record, so nothing but calls counts of it. `stop`:
     a store that fails ends the run (P501); otherwise it goes on, `told` is told once, and nothing more is written.
-    `skip` is told the address of each call that is read back: whoever answers in order leaves its answers out. So is
-    `on_recall`, the cache, which gives no other call the answer of that one.
+    `skip` is told the address of each call that is read back, and `redo` of each that was under way and is made again:
+    whoever answers in order, or records what is answered, has to know. `on_recall` is told
+    the same by the cache's wish: it gives no other call the answer of that one.
     """
 
     def __init__(
@@ -124,6 +126,7 @@ class Journal:
         self.changed = changed
         self.stop = stop
         self.skip: Callable[[str], None] | None = None
+        self.redo: Callable[[str], None] | None = None
         self.on_recall: Callable[[Effect], None] | None = None
         self._within: dict[tuple[str, ...], str] = {}
 
@@ -152,6 +155,11 @@ class Journal:
             except RunError as error:
                 self._add_before(effect, draft)
                 self._failed(effect, draft, error)
+                if error.code == "P411":
+                    # Calls that were begun at the same moment are asked too: what a person has to answer is told at
+                    # once. That one of them ends the run meanwhile is no other outcome of this one.
+                    with suppress(asyncio.CancelledError):
+                        await asyncio.sleep(0)
                 raise
             except asyncio.CancelledError:
                 self._add_before(effect, draft)
@@ -202,7 +210,13 @@ class Journal:
                 reserved=None if reserved is None else _encode([reserved.tokens, reserved.cost]),
                 result=_under_way(effect.attempt, draft.apart),
             )
-            await self._durably(Begun(self.run, entry, draft.anew and not draft.begun), effect)
+            try:
+                await self._durably(Begun(self.run, entry, draft.anew and not draft.begun), effect)
+            except asyncio.CancelledError:  # it never reached the service
+                effect.made -= 1
+                if self.pen is not None:
+                    self.pen.put(Begun(self.run, entry._replace(attempts=effect.made, reserved=None)))
+                raise
             draft.begun = True
             try:
                 return await inner(effect)
@@ -275,8 +289,8 @@ class Journal:
         position = _encode([*decision.place.order, *decision.plan.site.order(decision.indices)])
         self.pen.put(
             Decided(
-                self.run, decision.address, position, decision.plan.text, decision.layer, _encode(decision.outcome),
-                self._shown(decision.values), clean.text(decision.reason), judge,
+                self.run, decision.address, position, clean.text(decision.plan.text), decision.layer,
+                clean.text(_encode(decision.outcome)), self._shown(decision.values), clean.text(decision.reason), judge,
             )
         )  # fmt: skip
 
@@ -320,6 +334,8 @@ class Journal:
         draft.before = usage
         if not found.final:
             effect.attempt, draft.apart = got_to(found)
+        if self.redo is not None:
+            self.redo(effect.address)
         if found.state in ("started", "cancelled") and getattr(effect.service, "metered", False):
             # It was under way, and nobody knows what it took, unless it costs nothing.
             cost = json.loads(found.reserved)[1] if found.reserved is not None else None
@@ -402,7 +418,8 @@ class Journal:
         request["inputs"] = {name: request["inputs"][name] for name in sorted(request["inputs"])}
         request |= {name: told[name] for name in ("retry", "backoff", "timeout") if name in told}
         text, _ = self._written(request)
-        digest = hashlib.blake2b(f"{service.name}\0{text}".encode(), digest_size=16).hexdigest()
+        name = self.redactor().text(service.name)  # a command line may hold a secret
+        digest = hashlib.blake2b(f"{name}\0{text}".encode(), digest_size=16).hexdigest()
         place = effect.place
         key = effect.address
         if effect.kind == "ask":
@@ -414,7 +431,7 @@ class Journal:
         if within is None:
             within = self._within[place.within] = _encode(list(place.within))
         position = _encode([*place.order, *effect.site.order(effect.indices)])
-        draft = Draft(Entry(key, effect.kind, service.name, digest, text, position=position, within=within))
+        draft = Draft(Entry(key, effect.kind, name, digest, text, position=position, within=within))
         draft.anew = place.leaving
         return draft
 

@@ -2,9 +2,9 @@
 
 A writer has a thread of its own, so that a slow disk never keeps an event loop from turning. Changes are written in the
 order in which they were put, those of all runs in one queue: what is durable is always a beginning of what happened.
-`flushed` waits until everything put before it is durable. An error of the store stays known as the `failure` of the
-run's pen and is told to all who wait from then on; nothing of that run is written after it, for a record with a hole
-would have a run go on from what it does not know.
+`flushed` waits until everything put before it is durable. An error of the store is told to all who wait for what it
+concerns, and stays known as the `failure` of the run's pen: nothing that the run puts after it is written, so that a
+record may break off and never has a hole.
 """
 
 from __future__ import annotations
@@ -69,28 +69,30 @@ class Writer:
             self._write(batches)
 
     def _write(self, batches: list[_Batch]) -> None:
-        for batch in batches:
-            if batch.pen.failure is not None:
+        going = [batch for batch in batches if batch.pen.failure is None]
+        failure = self._attempt(going)
+        if failure is None:
+            for batch in batches:
                 _tell(batch, batch.pen.failure)
-        batches = [batch for batch in batches if batch.pen.failure is None]
-        if not batches:
             return
+        for batch in batches:  # one run's trouble must not be told to another
+            _tell(batch, batch.pen.failure or (failure if len(batches) == 1 else self._attempt([batch])))
+
+    def _attempt(self, batches: list[_Batch]) -> StoreError | None:
+        if not batches:
+            return None
         try:
             self.store.write([change for batch in batches for change in batch.changes])
+        except StoreError as error:
+            return error
         except BaseException as error:
-            if len(batches) > 1:  # one run's trouble must not be told to another
-                for batch in batches:
-                    self._write([batch])
-                return
-            failure = error if isinstance(error, StoreError) else StoreError("P501", f"the store failed: {error!r}")
-            batches[0].pen.failure = failure
-            _tell(batches[0], failure)
-            return
-        for batch in batches:
-            _tell(batch, None)
+            return StoreError("P501", f"the store failed: {error!r}")
+        return None
 
 
 def _tell(batch: _Batch, failure: StoreError | None) -> None:
+    batch.pen.failure = failure  # known before the next batch of the run is looked at
+
     def settle() -> None:
         if batch.done.done():
             return
@@ -107,8 +109,7 @@ def _tell(batch: _Batch, failure: StoreError | None) -> None:
 
 
 class Pen:
-    """What one run writes with; for its event loop alone. `failure` is the error of the store that ended it, which the
-    writer's thread sets."""
+    """What one run writes with; for its event loop alone. `failure` is the first error that the store told it."""
 
     def __init__(self, writer: Writer) -> None:
         self.writer = writer
@@ -142,5 +143,5 @@ class Pen:
         done = self._next or self._last
         if done is not None:
             await asyncio.shield(done)  # others wait for the same
-        if self.failure is not None:  # of something that nobody waited for
+        if self.failure is not None:  # of something that was put before
             raise self.failure

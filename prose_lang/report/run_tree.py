@@ -36,8 +36,9 @@ class Node:
     address: str = ""
     entry: Entry | None = attrs.field(default=None, repr=False)
     decision: Decided | None = attrs.field(default=None, repr=False)
-    #: Of a loop: its branches that had ended when a race or a failure settled it, from 0.
-    settled: tuple[int, ...] | None = None
+    #: Of a loop of branches, which count from 0: those that won a race, and those whose failure ended it.
+    winners: tuple[int, ...] | None = None
+    failures: tuple[int, ...] | None = None
     #: Of a pattern: why its time was up.
     cut_off: str | None = None
     children: list[Node] = attrs.field(factory=list, repr=False)
@@ -132,10 +133,14 @@ def _settle(entries: Sequence[Entry], inner: dict[str, Node]) -> None:
     """Note at the nodes what was settled there."""
     for entry in entries:
         address = entry.key.removeprefix(f"{entry.kind}:")
-        if entry.kind in ("join", "failure"):  # who had succeeded, and who had failed (`runtime/ledger.py`)
-            node = inner.get(settled_at(address))
-            if node is not None:
-                node.settled = tuple(sorted(number for part in _data(entry) or () for number in part))
+        if entry.kind in ("join", "failure"):
+            node, data = inner.get(settled_at(address)), _data(entry)
+            if node is not None and data is not None:
+                succeeded, failed = data
+                if entry.kind == "join":
+                    node.winners = tuple(succeeded)
+                else:
+                    node.failures = tuple(failed)
         elif entry.kind == "timeout":
             place, _, attempt = address.rpartition("@")
             number = int(attempt) if attempt.isdigit() else 1

@@ -85,6 +85,11 @@ class CallFinished(CallStarted):
         """What had come of an answer when it failed."""
         return self._effect.heard
 
+    @property
+    def recalled(self) -> bool:
+        """Whether it was read back from the record of a run that is gone on with, and not made."""
+        return self._effect.recalled
+
 
 @attrs.frozen
 class TextDelta:

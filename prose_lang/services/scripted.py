@@ -56,8 +56,9 @@ class ScriptedService:
         self._calls += 1
         if self._kept and (kept := self._kept.pop(entry_key(effect), None)) is not None:
             return kept
+        told = effect.modifiers.as_json()
         for position, reply in enumerate(self._left):
-            if _fits(reply, effect.inputs, effect.modifiers.as_json()):
+            if _fits(reply, effect.inputs, told):
                 if not reply.lasting:
                     del self._left[position]
                 return reply
