@@ -97,7 +97,8 @@ def test_a_run_that_is_gone_on_with_may_take_from_it(server: ChatServer) -> None
     gone_on = prose("resume", stopped["run_id"], "writer=model:openai/small", "--store", "kept", "--max-calls", "9",
                     "--cache", "read", "--json")  # fmt: skip
     usage = json.loads(gone_on.stdout)["usage"]
-    assert (usage["calls"], usage["cached"]) == (1, 2)  # one was under way when the limit ended the run
+    assert usage["cached"] == 2
+    assert usage["calls"] <= 1  # one may have been under way when the limit ended the run
 
 
 def test_events_say_it_too(server: ChatServer) -> None:
