@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-import attrs
 import click
 
 if TYPE_CHECKING:
@@ -39,8 +38,7 @@ def detach_option(function: _F) -> _F:
     return click.option("--detach", is_flag=True, help="Hand the whole run to the workers of the --queue.")(function)
 
 
-@attrs.frozen
-class Queueing:
+class Queueing(NamedTuple):
     """What the options say."""
 
     queue: str | None = None

@@ -150,7 +150,9 @@ def test_arguments_of_an_engine() -> None:
     terminal = Terminal(environ={})
     assert engine_arguments(Keeping(record=False), terminal) == {}
     found = engine_arguments(Keeping(durability="full", on_store_error="stop"), terminal)
-    assert found == {"store": location(Keeping(), terminal).store, "durability": "full", "on_store_error": "stop"}
+    assert found == {
+        "store": location(Keeping(), terminal).store, "durability": "full", "on_store_error": "stop", "cache": None
+    }  # fmt: skip
     assert engine_arguments(Keeping(record=True), terminal)["store"].address.endswith("data/prose/runs")
 
 

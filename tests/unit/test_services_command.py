@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import shlex
@@ -339,5 +340,6 @@ class TestNothingIsLeft:
 
         before, after = asyncio.run(main())
         assert after == before
-        with pytest.raises(ChildProcessError):
-            os.waitpid(-1, os.WNOHANG)
+        # Servers of other tests may live; whoever has ended and was not waited for would be found here.
+        with contextlib.suppress(ChildProcessError):
+            assert os.waitpid(-1, os.WNOHANG) == (0, 0)
