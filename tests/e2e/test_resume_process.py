@@ -283,7 +283,10 @@ def test_the_interrupt_as_json(folder: Path) -> None:
 
 
 def test_what_a_command_is_told_of_its_call(folder: Path) -> None:
-    tell = "import os, json; print(json.dumps({n: os.environ[n] for n in os.environ if n.startswith('PROSE_') and n != 'PROSE_REQUIRE_SERVERS'}))"
+    tell = (
+        "import os, json; told = {n: os.environ[n] for n in os.environ if n.startswith('PROSE_')}; "
+        "told.pop('PROSE_REQUIRE_SERVERS', None); print(json.dumps(told))"
+    )
     text = "let a = call worker\n  step: 1\nlet b = call worker\n  step: 2\n  retry: 1\nreturn [a, b]\n"
     head = "---\nname: told\nkind: pattern\n---\n### Slots\n- `worker`\n### Delegation\n"
     (folder / "told.prose.md").write_text(f"{head}```prose\n{text}```\n")
