@@ -30,7 +30,7 @@ LOCK_TOOL := uv==0.13.9
 COMPILE = $(VENV)/lock/bin/uv pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes \
   --custom-compile-command 'make lock' $(ARGS)
 
-.PHONY: help demo test check packaging table docs bench install lock
+.PHONY: help demo test check packaging table docs bench install lock postgres temporal
 
 help:
 	@echo 'make demo       refine examples/memo.txt with the shipped pattern and offline services'
@@ -40,6 +40,7 @@ help:
 	@echo 'make table      make the parse table anew after a change of grammar/prose.lark'
 	@echo 'make docs       make docs/diagnostics.md and stdlib_patterns/README.md anew from what they tell of'
 	@echo 'make bench      run the benchmarks'
+	@echo 'make postgres   a PostgreSQL server to try things with, until Ctrl-C; make temporal the same of Temporal'
 	@echo 'make install    only install what the other commands need'
 	@echo 'make lock       renew requirements/*.txt after a change of the dependencies'
 
@@ -68,6 +69,9 @@ docs: $(DEV)
 
 bench: $(DEV)
 	@for file in bench/bench_*.py; do echo "== $$file" && $(PY) "$$file" || exit 1; done
+
+postgres temporal: $(DEV)
+	@PYTHONPATH=tests $(PY) -m servers $@
 
 install: $(DEV)
 
