@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -64,6 +65,14 @@ class Queueing:
                 raise click.UsageError("--detach has no events to print; use --output json")
         return made
 
+    def words(self) -> list[str]:
+        """The options that go on with a run in the same way, as they are written."""
+        said: list[str] = []
+        for option, value in (("--queue", self.queue), ("--temporal", self.temporal)):
+            if value is not None:
+                said += [option, value]
+        return [*said, "--namespace", self.namespace] if self.namespace != "default" else said
+
     def transport(self, terminal: Terminal) -> Transport | None:
         """What carries calls there; None where they are made here. Raises ProseError P504."""
         if self.queue is None:
@@ -75,9 +84,13 @@ class Queueing:
 
 
 def hand_over(
-    engine: Engine, pattern: Pattern, given: Mapping[str, Given], queue: str, output: str, terminal: Terminal
-) -> None:
-    """Hand a run over, and say which it is. Raises ProseError, and UsageError where it would have no record."""
+    engine: Engine, pattern: Pattern, given: Mapping[str, Given], queue: str, output: str, terminal: Terminal,
+    store: str | None = None,
+) -> None:  # fmt: skip
+    """Hand a run over, and say which it is. `store` is what the user said about that.
+
+    Raises ProseError, and UsageError where the run would have no record.
+    """
     if engine.records is None:
         raise click.UsageError("a detached run is evaluated from its record, and none is kept")
     run = engine.detach(pattern, given)
@@ -86,4 +99,5 @@ def hand_over(
         return
     terminal.write(run)
     if not terminal.quiet:
-        terminal.say(f"handed to the workers of the queue `{queue}`: `prose trace {run}` shows how it goes")
+        where = f" --store {shlex.quote(store)}" if store is not None else ""
+        terminal.say(f"handed to the workers of the queue `{queue}`: `prose trace {run}{where}` shows how it goes")

@@ -377,7 +377,6 @@ class Journal:
             return None
         if found.state == "error" and self.again and not self.frozen:
             draft.anew = True
-            effect.sent = found.attempts  # a worker must not give it the answers that failed
         elif found.final:
             return self._read_back(effect, found, usage)
         effect.made = found.attempts

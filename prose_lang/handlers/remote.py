@@ -66,19 +66,21 @@ class Remote:
 
     async def ask(self, effect: Effect, kind: str, name: str, request: dict[str, Any], patience: float = 0.0) -> Any:
         """Send one attempt and give its value, or raise its error."""
-        effect.sent += 1
+        attempt, sent = effect.sent
+        sent = sent + 1 if attempt == effect.attempt else 1
+        effect.sent = effect.attempt, sent
         # What a run does while it is being ended from outside is never read back: gone on with, it comes there again.
-        number = secrets.randbits(48) if effect.place.leaving else effect.sent
+        number = 10_000 + secrets.randbits(40) if effect.place.leaving else sent
         task = Task(
-            self.run, effect.address, number, kind, name, request,
+            self.run, effect.address, kind, name, request, effect.attempt, number,
             effect.modifiers.timeout, effect.spent, patience, self.origin,
         )  # fmt: skip
         answer: Answer = await self.transport.call(task, self.store)
         effect.spent += answer.seconds
-        if answer.origin != self.origin and not answer.refused:
+        if answer.origin != self.origin:
             # It was made for an earlier process of this run, which counted it: what that one knew is told anew.
             effect.made = max(1, effect.made - 1)
-            if effect.draft is not None:
+            if effect.draft is not None and effect.attempt == 1:
                 effect.draft.before = None
         if kind == "service" and answer.usage is not None:
             usage = answer.usage

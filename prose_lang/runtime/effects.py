@@ -150,8 +150,8 @@ class Effect:
     #: which model the answer is of.
     completion: Any = None
     model: str | None = None
-    #: How often it was sent to a worker (`handlers/remote`), and whether the attempt's `timeout` is kept there.
-    sent = 0
+    #: The attempt that was sent to a worker last, and how often (`handlers/remote`); whether that keeps its `timeout`.
+    sent = (0, 0)
     timed = False
     usage: Usage | None = None
     value: Any = None

@@ -14,7 +14,6 @@ from prose_lang.diagnostics import RunError, ServiceError
 from prose_lang.diagnostics.redact import Redactor
 from prose_lang.journal.port import Store, StoreError
 from prose_lang.journal.records import Attempt
-from prose_lang.services.answers import failure_data
 from prose_lang.transports.performing import known
 from prose_lang.transports.port import Answer, Task, dumps
 
@@ -46,13 +45,12 @@ def unpacked_task(data: bytes, store: Store | None) -> Task:
 
 
 def packed_answer(answer: Answer, task: Task, store: Store | None) -> bytes:
-    """An answer as it travels; one that is too large has to be kept in the store."""
+    """An answer as it travels; one that is too large has to be kept in the store. Raises ServiceError P406."""
     data = dumps(answer.as_json()).encode()
     if len(data) <= LARGEST:
         return data
     if store is None or not _is_kept(task, store):
-        error = failure_data(_too_large("what the service answered", len(data), store))
-        return dumps(Answer(error=error, seconds=answer.seconds, origin=answer.origin).as_json()).encode()
+        raise _too_large("what the service answered", len(data), store)
     return b'{"kept":true}'
 
 

@@ -20,6 +20,7 @@ import attrs
 from prose_lang.diagnostics import RunError, ServiceError
 from prose_lang.journal.port import Store, StoreError
 from prose_lang.journal.records import Attempt
+from prose_lang.runtime.current import ANSWERED
 from prose_lang.runtime.effects import Effect, Modifiers, Service
 from prose_lang.services.answers import TOLD, failure_data, plain, reply_data
 from prose_lang.services.models.local.catalogue import is_local
@@ -51,12 +52,12 @@ class Performer:
             found = await asyncio.to_thread(known, store, task)
         except StoreError as error:
             fault = RunError(error.code, f"the worker's store: {error.message}", hint=error.hint)
-            return Answer(error=failure_data(fault), refused=True)
+            return Answer(error=failure_data(fault), origin=task.origin)
         if found is not None:
             return found
         answer = attrs.evolve(await self._done(task), origin=task.origin)
         attempt = written(task, answer)
-        if answer.refused or self.models.keys.redactor().text(attempt.result) is not attempt.result:
+        if answer.error is not None or self.models.keys.redactor().text(attempt.result) is not attempt.result:
             return answer  # a secret is kept nowhere; the call is made again where the answer gets lost
         try:
             return read(await asyncio.to_thread(store.put_attempt, attempt))
@@ -88,9 +89,6 @@ class Performer:
                 raise
             error: Exception = ServiceError("P406", "it cancelled itself")  # a service that does is not this worker
             return Answer(error=failure_data(error), seconds=_since(began))
-        except RunError as fault:
-            # What passes by every `catch` says something about this process, or waits for a person.
-            return Answer(error=failure_data(fault), seconds=_since(began), refused=not fault.catchable)
         except Exception as fault:
             return Answer(error=failure_data(fault), seconds=_since(began))
         return Answer(value, usage=usage, seconds=_since(began))
@@ -121,12 +119,15 @@ class Performer:
             effect = _Delivered(task, service)
         except (KeyError, TypeError, AttributeError):
             raise unreadable() from None
+        answered = ANSWERED.set(effect)
         try:
             found = await service.invoke(effect)
         except (Exception, KeyboardInterrupt, GeneratorExit, asyncio.CancelledError):
             raise
         except BaseException as error:
             raise ServiceError("P406", f"the function raised {error!r}") from error  # `sys.exit` ends no worker
+        finally:
+            ANSWERED.reset(answered)
         try:
             value = plain(intake(found))
         except (NotAValue, TooLarge) as error:
@@ -149,7 +150,7 @@ class _Delivered(Effect):
         site: Any = None
         super().__init__(site, place, (), service, inputs, Modifiers(timeout=task.timeout, **told))
         self._task = task
-        self.attempt = task.number
+        self.attempt = task.attempt
 
     @property
     def address(self) -> str:
@@ -162,9 +163,8 @@ class _Delivered(Effect):
 
 def written(task: Task, answer: Answer) -> Attempt:
     """An answer as the store keeps it."""
-    state = "value" if answer.error is None else "error"
     usage = None if answer.usage is None else dumps(dict(answer.usage))
-    return Attempt(task.run, task.key, task.number, state, dumps(answer.as_json()), usage)
+    return Attempt(task.run, task.key, task.number, "value", dumps(answer.as_json()), usage)
 
 
 def known(store: Store, task: Task) -> Answer | None:

@@ -29,17 +29,18 @@ class Task:
     """One attempt of a call, for a worker.
 
     `kind` is `service`: `asked` are its inputs and what it is told besides, or `model`: `asked` is the request, and
-    `patience` the seconds that its provider has. `number` counts what was sent of this call, from 1. `timeout` is the
-    call's own in seconds, of which `spent` are gone (§9 L32): a worker keeps it, waiting for one does not use it up.
-    `origin` tells the evaluator that asks; it is no part of what is asked.
+    `patience` the seconds that its provider has. `attempt` is that of the program, `request` counts what was sent in
+    the course of it, both from 1. `timeout` is the call's own in seconds, of which `spent` are gone (§9 L32): a worker
+    keeps it, waiting for one does not use it up. `origin` tells the evaluator that asks; it is no part of the question.
     """
 
     run: str
     address: str
-    number: int
     kind: str
     service: str
     asked: Mapping[str, Any]
+    attempt: int = 1
+    request: int = 1
     timeout: float | None = None
     spent: float = 0.0
     patience: float = 0.0
@@ -53,17 +54,23 @@ class Task:
         return f"{self.address}#{blake2b(text.encode(), digest_size=8).hexdigest()}"
 
     @property
+    def number(self) -> int:
+        """Which one of a call it is: a number of its own for each attempt and request."""
+        return (self.attempt - 1) * 10_000 + self.request
+
+    @property
     def id(self) -> str:
         """A name for the attempt that no other has, the same whenever it is made again.
 
-        >>> Task("r1", "delegation/0.call:x", 2, "service", "x", {"inputs": {}}).id
-        'r1/delegation/0.call:x#cf6ed5a6b8f27e8f@2'
+        >>> Task("r1", "delegation/0.call:x", "service", "x", {"inputs": {}}, attempt=2).id
+        'r1/delegation/0.call:x#0984a646cbda67de@2'
         """
         address, _, digest = self.key.rpartition("#")
         if len(address.encode()) > _LONGEST:
             whole = blake2b(address.encode(), digest_size=16).hexdigest()
             address = f"{address.encode()[:_LONGEST].decode(errors='ignore')}…{whole}"
-        return f"{self.run}/{address}#{digest}@{self.number}"
+        which = f"{self.attempt}.{self.request}" if self.request > 1 else str(self.attempt)
+        return f"{self.run}/{address}#{digest}@{which}"
 
     @property
     def idempotency_key(self) -> str:
@@ -84,17 +91,14 @@ class Task:
 class Answer:
     """What came of a task: a value, or an error (`services.answers`), with what it took.
 
-    An error is an answer where it is about the service; whoever asks the same gets it again. One about the worker
-    itself (no such service there, no key, a person is needed) is `refused`: it is nowhere kept, and asking anew may
-    help. `origin` is that of the task that it was made for, which may be an earlier
-    one of the same id.
+    Values are kept in the store: whoever asks the same gets them again. An error is kept nowhere, so that asking anew
+    may help. `origin` is that of the task that it was made for, which may be an earlier one of the same id.
     """
 
     value: Any = None
     error: Mapping[str, Any] | None = None
     usage: Mapping[str, Any] | None = None
     seconds: float = 0.0
-    refused: bool = False
     origin: str = ""
 
     def as_json(self) -> dict[str, Any]:
@@ -109,7 +113,7 @@ class Answer:
         """The answer that `as_json` wrote.
 
         >>> Answer.of_json(Answer(value=[1]).as_json())
-        Answer(value=[1], error=None, usage=None, seconds=0.0, refused=False, origin='')
+        Answer(value=[1], error=None, usage=None, seconds=0.0, origin='')
         """
         return cls(
             plain.get("value"), plain.get("error"), plain.get("usage"), plain.get("seconds", 0.0),

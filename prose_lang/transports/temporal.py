@@ -1,10 +1,10 @@
 """Attempts as standalone activities of Temporal: each is one, on the task queue that workers take from.
 
-    id               run, address, digest of what is asked, number: the same whenever it is submitted again
+    id               run, address, digest of what is asked, attempt: the same whenever it is submitted again
     id conflict      use existing: an evaluator that comes back waits for what its predecessor submitted
-    id reuse         failed only: what has been answered is never done again, what was cancelled may be
+    id reuse         failed only: what has been answered is never done again, what failed or was cancelled may be
     heartbeat        tells a lost worker, whose call the server then gives to another
-    retries          those of the server, for lost workers alone: what a service raises is an answer
+    retries          those of the server, for lost workers alone: what a service raises ends the activity for good
 
 Temporal keeps answers for a while only; the truth is the store, where workers put an answer before they give it.
 
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import json
 import os
 import random
 import weakref
@@ -40,7 +41,7 @@ DEFAULT_ADDRESS = "127.0.0.1:7233"
 CALL = "prose.call"
 RUN = "prose.run"
 RUNS = "/runs"
-REFUSED = "prose.refused"
+FAILED = "prose.failed"
 GIVEN_BACK = "prose.given-back"
 #: Seconds to wait for a server that does not answer: at first, and when it goes away in the middle of a run.
 PATIENCE = 5.0
@@ -323,8 +324,8 @@ def _failed(cause: BaseException | None, task: Task) -> Answer:
     """What an activity that has failed says: the refusal of a worker, or that the server gave up."""
     from temporalio.exceptions import ApplicationError, CancelledError, TerminatedError, TimeoutError
 
-    if isinstance(cause, ApplicationError) and cause.type == REFUSED:
-        return Answer(error=cause.details[0], refused=True)
+    if isinstance(cause, ApplicationError) and cause.type == FAILED and cause.details:
+        return Answer.of_json(json.loads(cause.details[0]))
     if isinstance(cause, CancelledError):
         raise _Cancelled
     if isinstance(cause, TerminatedError):

@@ -17,16 +17,19 @@ from typing import Any
 import attrs
 
 from prose_lang.diagnostics import ProseError, RunError
+from prose_lang.diagnostics.errors import CATCHABLE
 from prose_lang.services.answers import failure_data
 from prose_lang.transports.payload import packed_answer, unpacked_task
 from prose_lang.transports.performing import Performer, unreadable
 from prose_lang.transports.port import Answer, Evaluation, RunTask, Task, dumps
-from prose_lang.transports.temporal import CALL, GIVEN_BACK, REFUSED, RUN, RUNS, address_of, connected, queue_of, raw
+from prose_lang.transports.temporal import CALL, FAILED, GIVEN_BACK, RUN, RUNS, address_of, connected, queue_of, raw
 
 #: Seconds that calls under way are given to end when a worker is told to stop.
 GRACE = 30.0
 #: Seconds between two signs of life at most, and the least that are worth a message.
 _BEAT, _SHORTEST_BEAT = 2.0, 0.2
+#: Characters of an error's message that travel.
+_LONGEST_MESSAGE = 200_000
 
 
 @attrs.frozen
@@ -124,7 +127,7 @@ class TemporalWorker:
             task: Task = await asyncio.to_thread(unpacked_task, data, store)
         except (ProseError, ValueError, TypeError, KeyError) as error:
             fault = error if isinstance(error, RunError) else _unreadable(error)
-            raise ApplicationError(fault.message, failure_data(fault), type=REFUSED, non_retryable=True) from None
+            raise _failure(Answer(error=failure_data(fault))) from None
         began = asyncio.get_running_loop().time()
 
         def done(how: str, answer: Answer | None = None) -> None:
@@ -135,7 +138,10 @@ class TemporalWorker:
         self.under_way += 1
         try:
             answer = await self.performer.perform(task)
-            packed = await asyncio.to_thread(packed_answer, answer, task, store)
+            try:
+                packed = b"" if answer.error else await asyncio.to_thread(packed_answer, answer, task, store)
+            except RunError as error:
+                answer = attrs.evolve(answer, value=None, error=failure_data(error))
         except asyncio.CancelledError:
             if _stops():
                 done("given back")
@@ -145,11 +151,11 @@ class TemporalWorker:
         finally:
             self.under_way -= 1
             beating.cancel()
-        if answer.refused and answer.error is not None:
-            done("refused", answer)
-            said = str(answer.error.get("message", ""))
-            raise ApplicationError(said, dict(answer.error), type=REFUSED, non_retryable=True)
-        done("value" if answer.error is None else "error", answer)
+        if answer.error is not None:
+            # What passes by every `catch` says something about this worker, or waits for a person.
+            done("error" if answer.error.get("code", "P406") in CATCHABLE else "refused", answer)
+            raise _failure(answer)
+        done("value", answer)
         return packed
 
     async def _run(self, data: bytes) -> bytes:
@@ -160,7 +166,7 @@ class TemporalWorker:
         try:
             task = RunTask.of_json(json.loads(data))
         except (ValueError, TypeError, KeyError) as error:
-            raise ApplicationError(_unreadable(error).message, type=REFUSED, non_retryable=True) from None
+            raise _failure(Answer(error=failure_data(_unreadable(error)))) from None
         began = asyncio.get_running_loop().time()
 
         def done(how: str, reason: str = "") -> None:
@@ -230,6 +236,16 @@ async def _beat() -> None:
         activity.heartbeat()
 
 
+def _failure(answer: Answer) -> Any:
+    """What ends an activity whose answer is an error."""
+    from temporalio.exceptions import ApplicationError
+
+    error = dict(answer.error or {})
+    error["message"] = str(error.get("message", ""))[:_LONGEST_MESSAGE]
+    text = dumps(attrs.evolve(answer, error=error).as_json())
+    return ApplicationError(error["message"][:1000], text, type=FAILED, non_retryable=True)
+
+
 def _unreadable(error: Exception) -> RunError:
     if isinstance(error, ProseError):
         return RunError(error.code, f"the worker's store: {error.message}", hint=error.hint)
@@ -239,14 +255,14 @@ def _unreadable(error: Exception) -> RunError:
 def described(deed: Deed) -> str:
     """One line of what a worker has done.
 
-    >>> described(Deed(Task("r1", "delegation/0.call:x", 1, "service", "x", {}), "value", 0.25))
+    >>> described(Deed(Task("r1", "delegation/0.call:x", "service", "x", {}), "value", 0.25))
     'x  value  0.250 s  r1/delegation/0.call:x'
     >>> described(Deed(RunTask("r1"), "begun"))
     'run r1  begun'
     """
     task, reason = deed.task, f"  {deed.reason}" if deed.reason else ""
     if isinstance(task, RunTask):
-        took = f"  {deed.seconds:.3f} s" if deed.seconds else ""
+        took = "" if deed.how == "begun" else f"  {deed.seconds:.3f} s"
         return f"run {task.run}  {deed.how}{took}{reason}"
-    again = f"@{task.number}" if task.number > 1 else ""
+    again = "" if task.number == 1 else task.id[task.id.rindex("@") :]
     return f"{task.service}  {deed.how}  {deed.seconds:.3f} s  {task.run}/{task.address}{again}{reason}"

@@ -115,12 +115,15 @@ def test_a_run_is_handed_over_and_its_number_is_printed(
     queue = f"detached-{uuid4().hex[:8]}"
     transport = Queueing(queue, temporal_server.address, detach=True).transport(Terminal())
     engine = Engine(store=tmp_path / "store", transport=transport)
-    hand_over(engine, engine.load(program), {}, queue, "human", Terminal())
+    hand_over(engine, engine.load(program), {}, queue, "human", Terminal(), "my runs")
     said = capsys.readouterr()
     number = said.out.strip()
     assert engine.records is not None
     assert engine.records.store.run(number).status == "running"
-    assert f"handed to the workers of the queue `{queue}`: `prose trace {number}` shows how it goes" in said.err
+    assert (
+        f"handed to the workers of the queue `{queue}`: `prose trace {number} --store 'my runs'` shows how it goes"
+        in said.err
+    )
     hand_over(engine, engine.load(program), {}, queue, "json", Terminal())
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
     assert found["status"] == "running"
@@ -131,3 +134,8 @@ def test_a_run_that_would_have_no_record_cannot_be_handed_over(program: str) -> 
     engine = Engine()
     with pytest.raises(click.UsageError, match="a detached run is evaluated from its record, and none is kept"):
         hand_over(engine, engine.load(program), {}, "q", "human", Terminal())
+
+
+def test_the_words_that_go_on_with_a_run() -> None:
+    assert Queueing().words() == []
+    assert Queueing("q", "h:1", "n", detach=True).words() == ["--queue", "q", "--temporal", "h:1", "--namespace", "n"]
