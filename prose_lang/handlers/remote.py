@@ -73,7 +73,7 @@ class Remote:
         number = 10_000 + secrets.randbits(40) if effect.place.leaving else sent
         task = Task(
             self.run, effect.address, kind, name, request, effect.attempt, number,
-            effect.modifiers.timeout, effect.spent, patience, self.origin,
+            effect.modifiers.timeout, effect.spent, patience, self.origin, effect.idempotency_key,
         )  # fmt: skip
         answer: Answer = await self.transport.call(task, self.store)
         effect.spent += answer.seconds

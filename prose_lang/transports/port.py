@@ -31,7 +31,8 @@ class Task:
     `kind` is `service`: `asked` are its inputs and what it is told besides, or `model`: `asked` is the request, and
     `patience` the seconds that its provider has. `attempt` is that of the program, `request` counts what was sent in
     the course of it, both from 1. `timeout` is the call's own in seconds, of which `spent` are gone (§9 L32): a worker
-    keeps it, waiting for one does not use it up. `origin` tells the evaluator that asks; it is no part of the question.
+    keeps it, waiting for one does not use it up. `origin` tells the evaluator that asks; it is no part of the question. A service
+    may know a repeated call by the `idempotency_key`.
     """
 
     run: str
@@ -45,6 +46,7 @@ class Task:
     spent: float = 0.0
     patience: float = 0.0
     origin: str = ""
+    idempotency_key: str = ""
 
     @property
     def key(self) -> str:
@@ -71,11 +73,6 @@ class Task:
             address = f"{address.encode()[:_LONGEST].decode(errors='ignore')}…{whole}"
         which = f"{self.attempt}.{self.request}" if self.request > 1 else str(self.attempt)
         return f"{self.run}/{address}#{digest}@{which}"
-
-    @property
-    def idempotency_key(self) -> str:
-        """What a service may know a repeated call by."""
-        return f"{self.run}:{self.address}"
 
     def as_json(self) -> dict[str, Any]:
         """The task as plain data."""
