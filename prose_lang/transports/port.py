@@ -31,8 +31,8 @@ class Task:
     `kind` is `service`: `asked` are its inputs and what it is told besides, or `model`: `asked` is the request, and
     `patience` the seconds that its provider has. `attempt` is that of the program, `request` counts what was sent in
     the course of it, both from 1. `timeout` is the call's own in seconds, of which `spent` are gone (§9 L32): a worker
-    keeps it, waiting for one does not use it up. `origin` tells the evaluator that asks; it is no part of the question. A service
-    may know a repeated call by the `idempotency_key`.
+    keeps it, waiting for one does not use it up. `origin` tells the evaluator that asks; it is no part of the question.
+    A service may know a repeated call by the `idempotency_key`.
     """
 
     run: str
