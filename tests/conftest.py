@@ -1,5 +1,4 @@
-"""What all tests have in common: nothing of theirs is kept among the user's own data, and a server is started when the
-first test asks for it."""
+"""Fixtures of all tests. A server is started when the first test asks for it; nothing is kept among the user's data."""
 
 from __future__ import annotations
 

@@ -61,10 +61,11 @@ class Cassette:
         """What the file holds. Raises SourceError."""
         with self._lock:
             if self._takes is None:
-                self._takes = _Takes(self._read())
+                self._takes = _Takes(self.read())
             return self._takes
 
-    def _read(self) -> Iterator[Take]:
+    def read(self) -> Iterator[Take]:
+        """The lines of the file, as they stand there. Raises SourceError."""
         name = str(self.path)
         try:
             text = self.path.read_bytes().decode("utf-8-sig")
@@ -145,6 +146,7 @@ class Part:
         self._used: dict[str, int] = {}
         self._left_out: dict[str, set[int]] = {}
         self._numbers = 0
+        self._before: frozenset[str] = frozenset()  # the addresses of what was recorded by earlier processes
 
     @property
     def replays(self) -> bool:
@@ -176,6 +178,22 @@ class Part:
                 return found[used]
         return Missing(used, None if found else nearest_take(service, request, takes.all(), self.name))
 
+    def gone_on(self, recording: str) -> Part:
+        """The part of a run that is gone on with while it is recorded: one recording together with what earlier
+        processes recorded of it. Raises SourceError."""
+        made = Part(self.cassette, self.name)
+        made.recording = recording
+        if self.cassette.path.exists():
+            own = [take for take in self.cassette.read() if (take.recording, take.part) == (recording, self.name)]
+            made._numbers = max((take.number for take in own), default=0)
+            made._before = frozenset(take.address for take in own)
+        return made
+
+    def begin_again(self, address: str) -> None:
+        """Take back what was recorded of a call that had not ended, and is made again. Raises SourceError."""
+        if address in self._before:
+            self.cassette.append(Take(self.recording, self.name, self.number(), address, "", {}, {"again": True}))
+
     def skip(self, address: str) -> None:
         """Leave out what answered the call at an address, for that is known already. Raises SourceError."""
         for key, number in self.cassette.takes().at(self.name, address):
@@ -198,8 +216,16 @@ class _Takes:
         self._parts: dict[tuple[str, str], list[Take]] = {}
         self._anywhere: dict[str, list[Take]] = {}
         self._places: dict[tuple[str, str], list[tuple[str, int]]] = {}  # made when it is first needed
+        recorded: dict[tuple[str, str, str], list[str]] = {}
         for take in takes:
+            place = (take.recording, take.part, take.address)
+            if "again" in take.answer:
+                for key in recorded.pop(place, ()):
+                    for group in (self._parts.get((take.part, key), []), self._anywhere.get(key, [])):
+                        group[:] = [one for one in group if (one.recording, one.part, one.address) != place]
+                continue
             key = take.key
+            recorded.setdefault(place, []).append(key)
             for group in (self._parts.setdefault((take.part, key), []), self._anywhere.setdefault(key, [])):
                 if group and (group[0].recording, group[0].part) != (take.recording, take.part):
                     if take.recording < group[0].recording:  # written late by another process

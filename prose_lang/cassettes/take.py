@@ -4,6 +4,7 @@
      "service": "critic", "request": {…}, "answer": {…}, "seconds": 1.204}
 
 `answer` is one of `{"text": …, "finish": …, …}` (a model), `{"value": …}`, `{"error": {…}}` and `{"cancelled": true}`.
+`{"again": true}` takes back what was recorded before at this address: the run was stopped there, and gone on with.
 What was asked is compared as canonical JSON of service and request; address, time and numbers are for the reader, and
 to keep the order.
 """

@@ -27,8 +27,8 @@ _TRIED_AGAIN = frozenset({"P402", "P403", "P409", "P410", "P501", "P503", "P504"
 
 
 def command_to_go_on(request: Request, engine: Engine, outcome: Outcome) -> str | None:
-    """The command; None for a run that has no record to go on from."""
-    if engine.records is None or outcome.unrecorded is not None:
+    """The command; None for a run that has no record to go on from. One that breaks off is one."""
+    if engine.records is None:
         return None
     try:
         names = json.loads(engine.records.store.run(outcome.run_id).names)

@@ -15,9 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-import attrs
 import click
 
 if TYPE_CHECKING:
@@ -66,8 +65,7 @@ def recording_options(function: _F) -> _F:
     )(writing_options(function))
 
 
-@attrs.frozen
-class Keeping:
+class Keeping(NamedTuple):
     """What the options say. `record` is None where neither `--record` nor `--no-record` is given; `cache` is `read`,
     `write`, `both` or None."""
 
@@ -94,8 +92,7 @@ class Keeping:
         return self.record is True or self.store is not None
 
 
-@attrs.frozen
-class Location:
+class Location(NamedTuple):
     """Where runs are recorded: `store` is a folder or a URL, as `journal.open_store` takes it. `settings` are those of
     the project; `ours` tells whether they may say what is kept there: not where the store is another one than the
     project's."""

@@ -325,4 +325,5 @@ def _show_person(ending: Ending, terminal: Terminal) -> None:
     elif not has_value and not terminal.quiet:
         terminal.say("the result is null")
     if ending.command is not None and (outcome.status == "interrupted" or not terminal.quiet):
-        terminal.say(f"go on with: {ending.command}")
+        mended = "once that is mended, " if "--accept-changes" in ending.command and outcome.status == "failed" else ""
+        terminal.say(f"{mended}go on with: {ending.command}")

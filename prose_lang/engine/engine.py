@@ -41,7 +41,15 @@ from prose_lang.engine.outcome import DecisionRecord, Outcome, status_of
 from prose_lang.engine.pattern import Pattern
 from prose_lang.engine.preflight import check_models
 from prose_lang.engine.recalled_replies import recall_replies
-from prose_lang.engine.recording import About, Continued, Recording, Records, about, limits_data
+from prose_lang.engine.recording import (
+    About,
+    Continued,
+    Recording,
+    Records,
+    about,
+    limits_data,
+    recorded_further,
+)
 from prose_lang.engine.refusals import kind_refused
 from prose_lang.engine.resuming import Resuming, still_the_same
 from prose_lang.handlers import Limits, Recorder, compose
@@ -307,6 +315,8 @@ class Engine:
         try:
             if part is not None:
                 part.cassette.check()
+                if continued is not None and part.records:
+                    part = recorded_further(part, continued.record)
             frozen = continued is not None and continued.frozen
             if self.transport is not None and not frozen:
                 await self.transport.open()
@@ -314,7 +324,7 @@ class Engine:
                 bound, inputs, asked, linked = self._prepare(pattern, names, services, judge, asks=not frozen)
             if self.records is not None and memory is None:
                 redactor = self.models.keys.redactor
-                what = about(pattern, linked.documents, names, inputs, self._options(judge), redactor())
+                what = about(pattern, linked.documents, names, inputs, self._options(judge, part), redactor())
                 if continued is not None:
                     continued = self._taken_up(continued, what, bound, linked)
                     if not frozen:
@@ -413,7 +423,7 @@ class Engine:
         redactor = self.models.keys.redactor
         return ConversationFiles(lambda: self.loader.root(pattern.document), redactor, keep=keep)
 
-    def _options(self, judge: Any) -> dict[str, Any]:
+    def _options(self, judge: Any, part: Part | None) -> dict[str, Any]:
         """How a run is made, as its record tells it."""
         judge = self.judge if judge is None else judge
         return {
@@ -421,6 +431,7 @@ class Engine:
             "strict": self.strict,
             "judge": judge if isinstance(judge, str) else None,
             "model": self.models.settings.default,
+            "recording": part.recording if part is not None and part.records else None,
         }
 
     def _cache_of(
@@ -512,8 +523,12 @@ class Engine:
         Raises ProseError: P409 where the record has no answer, P502 where something else is asked than was recorded,
         and what the run itself raised.
         """
-        outside_loop("`replay` cannot be used", "`resuming.outcome_async`")
+        outside_loop("`replay` cannot be used", "`replay_async`")
         return _value_or_error(asyncio.run(self._alone(self.resuming.outcome_async(run, names, replay=True))))
+
+    async def replay_async(self, run: str, names: Mapping[str, Any] = MappingProxyType({})) -> Outcome:
+        """The same inside a running event loop."""
+        return _value_or_error(await self.resuming.outcome_async(run, names, replay=True))
 
     def answer(self, run: str, answers: Mapping[str, Any], names: Mapping[str, Any] = MappingProxyType({})) -> Outcome:
         """Put a person's answer into the record of a run that waits for it (P411), and go on; blocks until it ends.

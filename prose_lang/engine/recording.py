@@ -32,6 +32,7 @@ from prose_lang.version import VERSION
 if TYPE_CHECKING:
     import os
 
+    from prose_lang.cassettes import Part
     from prose_lang.engine.outcome import Outcome
     from prose_lang.engine.pattern import Pattern
 
@@ -267,3 +268,9 @@ def outcome_data(outcome: Outcome) -> dict[str, Any]:
 def limits_data(limits: Limits) -> dict[str, Any]:
     """Limits as a record keeps them."""
     return {name: getattr(limits, name) for name in ("calls", "tokens", "cost", "known_cost", "seconds", "concurrency")}
+
+
+def recorded_further(part: Part, record: RunRecord) -> Part:
+    """What a run records into a cassette when it is gone on with: it is one recording with what it recorded before."""
+    recording = json.loads(record.options).get("recording")
+    return part if recording is None else part.gone_on(recording)

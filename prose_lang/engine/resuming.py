@@ -7,6 +7,7 @@ answer   a person's answer is put into the record; then it is a resume
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -67,14 +68,15 @@ class Resuming:
         try:
             store = self.store
             record = store.run(run)
-            as_it_was = not (replay or answers or accept_changes or retry_errors)
+            asked_for = names or answers or accept_changes or retry_errors or pattern is not None
+            as_it_was = not replay and not asked_for  # else it is seen whether it is still the same
             if as_it_was and record.status == "ok":  # of what is over nobody has to be kept away
-                return finished(record, store)
+                return await asyncio.to_thread(finished, record, store)  # there may be very many calls
             if not replay:
                 hold = store.hold(record.id)
                 record = store.run(record.id)
                 if as_it_was and record.status == "ok":
-                    return finished(record, store)
+                    return await asyncio.to_thread(finished, record, store)
             continued = Continued(record, hold, replay, accept_changes, retry_errors, answers=answers)
             if pattern is not None:
                 return await self.engine.outcome_async(pattern, names, interrupted, continued=continued)

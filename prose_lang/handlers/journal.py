@@ -112,8 +112,9 @@ class Journal:
     was asked differently is done anew. `again`: calls that failed are made again, and so is what was asked differently
     for it. `changed`: the program or its inputs are not those of the record, so nothing but calls counts of it. `stop`:
     a store that fails ends the run (P501); otherwise it goes on, `told` is told once, and nothing more is written.
-    `skip` is told the address of each call that is read back: whoever answers in order leaves its answers out. So is
-    `on_recall`, the cache, which gives no other call the answer of that one.
+    `skip` is told the address of each call that is read back, and `redo` of each that was under way and is made again:
+    whoever answers in order, or records what is answered, has to know. `on_recall` is told the call itself: the cache
+    gives no other one its answer.
     """
 
     def __init__(
@@ -142,6 +143,7 @@ class Journal:
         self.stop = stop
         self.skip: Callable[[str], None] | None = None
         self.on_recall: Callable[[Effect], None] | None = None
+        self.redo: Callable[[str], None] | None = None
         self._within: dict[tuple[str, ...], str] = {}
         self._breath = 0
         self._breathing: asyncio.Task[Any] | None = None
@@ -164,7 +166,8 @@ class Journal:
             leaving = effect.place.leaving
             effect.draft = draft
             found = None if leaving else self._found(draft.entry.key)
-            if self._maybe_known is not None:
+            # A question is asked once for all conditions: that it is on record tells nothing of this activation.
+            if self._maybe_known is not None and (found is None or effect.kind == "call"):
                 self._settle_decisions(effect.place, known=found is not None)
             if found is not None:
                 known = self._known(effect, draft, found)
@@ -383,6 +386,8 @@ class Journal:
         draft.before = usage
         if not found.final:
             effect.attempt, draft.apart = got_to(found)
+        if self.redo is not None:
+            self.redo(effect.address)
         if found.state in ("started", "cancelled") and getattr(effect.service, "metered", False):
             # It was under way, and nobody knows what it took, unless it costs nothing.
             cost = json.loads(found.reserved)[1] if found.reserved is not None else None

@@ -116,6 +116,8 @@ def compose(
         return Performers(recorder.wrap(tried), retry(timeout(dispatch_composite), clock))
     if part is not None and part.replays:
         journal.skip = part.skip
+    if part is not None and part.records:
+        journal.redo = part.begin_again
     if cache is not None:
         journal.on_recall = cache.skip
     leaf = recorder.wrap(journal.wrap(tried))

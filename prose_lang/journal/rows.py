@@ -143,6 +143,11 @@ def no_record(run: str, address: str) -> StoreError:
     return StoreError("P501", f"there is no record of the run {run} in `{address}`", run=run)
 
 
+def damaged_rows(what: str, run: str) -> StoreError:
+    """What is said where rows of a run are lost: `what` are calls, decisions, warnings, sources."""
+    return StoreError("P501", f"the {what} records of the run {run} are damaged")
+
+
 def in_use(run: str) -> StoreError:
     """What is said of a run that another process has."""
     return StoreError("P503", f"another process works on the run {run}", hint="wait for it, or stop it", run=run)

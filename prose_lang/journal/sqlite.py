@@ -46,6 +46,7 @@ from prose_lang.journal.rows import (
     begun_anew,
     by_place,
     cached_of,
+    damaged_rows,
     decision_of,
     entry_of,
     first_of,
@@ -72,6 +73,8 @@ from prose_lang.journal.sqlite_statements import (
     agree,
     all_of,
     apply,
+    beside,
+    known,
     put_sources,
 )
 
@@ -102,8 +105,8 @@ class SqliteStore:
         self._lock = threading.RLock()
         self._numbers: dict[str, int] = {}
         self._sessions: dict[str, int] = {}
-        self._sound: set[str] = set()
         self._alive: dict[str, float] = {}  # when each run's session last said that it lives
+        self._sound: set[str] = set()
         with self._failing("opened"):
             if "\0" in str(folder):
                 raise StoreError("P501", "the folder of run records has a NUL in its name")
@@ -325,7 +328,7 @@ class SqliteStore:
     ) -> list[tuple[Any, ...]]:
         rows = all_of(database, table, columns, self._number(database, run))
         if rows is None:
-            raise StoreError("P501", f"the {what} records of the run {run} are damaged")
+            raise damaged_rows(what, run)
         return rows
 
     # --- entries -----------------------------------------------------------------------------------------------------
@@ -365,11 +368,7 @@ class SqliteStore:
             number = self._number(database, run)
             first = database.execute("SELECT number FROM entries WHERE run = ? AND key = ?", (number, key)).fetchone()
             if first is None:
-                # An index that lost it would have a call made again: whether it may have is looked up once.
-                if run not in self._sound:
-                    if not agree(database, number):
-                        raise StoreError("P501", f"the call records of the run {run} are damaged")
-                    self._sound.add(run)
+                self._see_that_agree(database, run, number)
                 return []
             rows = database.execute(
                 f"SELECT {ENTRY}, texts, checksum FROM entries WHERE number BETWEEN ? AND ? AND +run = ? "
@@ -380,6 +379,13 @@ class SqliteStore:
         if not found or found[0].key != key:
             raise StoreError("P501", f"what the run {run} recorded at {key} is damaged")
         return found
+
+    def _see_that_agree(self, database: sqlite3.Connection, run: str, number: int) -> None:
+        """An index that lost an entry would have a call made again: whether it may have is looked up once."""
+        if run not in self._sound:
+            if not agree(database, number):
+                raise damaged_rows("call", run)
+            self._sound.add(run)
 
     def resolved(self, entry: Entry) -> Entry:
         if entry.request.startswith(APART):
@@ -400,23 +406,30 @@ class SqliteStore:
     def sums(self, run: str) -> Iterator[Entry]:
         with self._reading() as database:
             number = self._number(database, run)
-            if not agree(database, number):
-                raise StoreError("P501", f"the call records of the run {run} are damaged", run=run)
-        return self._sums(run, number)
+            self._see_that_agree(database, run, number)  # who goes on with a run asks for its sums first, in a thread
+            first, last, count = known(database, "entries", number)
+            if beside(database, "entries", number, first, last):
+                raise damaged_rows("call", run)
+        return self._sums(run, number, first, last, count)
 
-    def _sums(self, run: str, number: int) -> Iterator[Entry]:
-        after = ""
-        while True:
+    def _sums(self, run: str, number: int, after: int, last: int, left: int) -> Iterator[Entry]:
+        more = True
+        while more:
             with self._reading() as database:
                 rows = database.execute(
-                    f"SELECT {LIGHT}, texts, checksum FROM entries WHERE run = ? AND key > ? "
-                    "AND kind IN ('call', 'ask') ORDER BY key LIMIT ?", (number, after, _PAGE)
+                    f"SELECT number, {LIGHT}, texts, checksum FROM entries NOT INDEXED "
+                    "WHERE number BETWEEN ? AND ? AND run = ? ORDER BY number LIMIT ?", (after, last, number, _PAGE)
                 ).fetchall()  # fmt: skip
-            for row in rows:
-                yield light_entry_of(row, run)
-            if len(rows) < _PAGE:
-                return
-            after = rows[-1][0]
+            left -= len(rows)
+            for at, *row in rows:
+                after = at + 1
+                entry = light_entry_of(row, run)
+                if entry.kind in ("call", "ask"):
+                    yield entry
+            more = len(rows) == _PAGE
+        if left:  # a row is lost, unless another process is at work on the run
+            with self._reading() as database:
+                self._all_of(database, "call", "entries", f"{LIGHT}, texts, checksum", run)
 
     def decisions(self, run: str) -> list[Decided]:
         with self._reading() as database:

@@ -78,30 +78,30 @@ def all_of(database: sqlite3.Connection, table: str, columns: str, number: int) 
     The rows are read from the table, between the first and the last that the index knows of; there must be as many as
     it knows, and none twice. Raises sqlite3.Error.
     """
-    first, last, count = _known(database, table, number)
+    first, last, count = known(database, table, number)
     rows = database.execute(
         f"SELECT number, {columns} FROM {table} NOT INDEXED WHERE number BETWEEN ? AND ? AND run = ? ORDER BY number",
         (first, last, number),
     ).fetchall()
-    if len(rows) != count or len({row[0] for row in rows}) != count or _beside(database, table, number, first, last):
+    if len(rows) != count or len({row[0] for row in rows}) != count or beside(database, table, number, first, last):
         return None
     return [row[1:] for row in rows]
 
 
 def agree(database: sqlite3.Connection, number: int) -> bool:
     """Whether the entries of a run are known to their index, by the keys that they have. Raises sqlite3.Error."""
-    first, last, _ = _known(database, "entries", number)
+    first, last, _ = known(database, "entries", number)
     ((lost,),) = database.execute(
         "SELECT EXISTS (SELECT key FROM entries NOT INDEXED WHERE number BETWEEN ? AND ? AND run = ? "
         "EXCEPT SELECT key FROM entries INDEXED BY entries_by_key WHERE run = ?)", (first, last, number, number)
     )  # fmt: skip
-    return not lost and not _beside(database, "entries", number, first, last)
+    return not lost and not beside(database, "entries", number, first, last)
 
 
 _END = 2**63 - 1
 
 
-def _known(database: sqlite3.Connection, table: str, number: int) -> tuple[Any, Any, int]:
+def known(database: sqlite3.Connection, table: str, number: int) -> tuple[Any, Any, int]:
     """The first and the last row of a run that the index knows of, and how many there are. If it knows none, every row
     of the table might be one that it has lost."""
     ((first, last, count),) = database.execute(
@@ -110,7 +110,7 @@ def _known(database: sqlite3.Connection, table: str, number: int) -> tuple[Any, 
     return (first, last, count) if count else (-_END, _END, 0)
 
 
-def _beside(database: sqlite3.Connection, table: str, number: int, first: Any, last: Any) -> bool:
+def beside(database: sqlite3.Connection, table: str, number: int, first: Any, last: Any) -> bool:
     """Whether a row of the run stands next to those that the index knows of."""
     before = f"SELECT run FROM {table} WHERE number < ? ORDER BY number DESC LIMIT 1"
     after = f"SELECT run FROM {table} WHERE number > ? ORDER BY number LIMIT 1"

@@ -90,26 +90,18 @@ class Writer:
                 self._lock.notify_all()
 
     def _write(self, batches: list[_Batch]) -> None:
+        going = [batch for batch in batches if batch.pen.failure is None]
+        failure = self._attempt(going)
+        apart = failure is not None and len(going) > 1 and not _of_the_store(failure)
         for batch in batches:
-            if batch.pen.broken is not None:  # a record has no holes: what follows on a loss is lost too
-                batch.pen.tell(batch, batch.pen.broken)
-        batches = [batch for batch in batches if batch.pen.broken is None]
-        if not batches:
-            return
-        failure = self._attempt(batches)
-        if failure is None or len(batches) == 1 or _of_the_store(failure):
-            for batch in batches:
-                batch.pen.tell(batch, failure)
-            return
-        for place, batch in enumerate(batches):  # one run's trouble must not be told to another
-            failure = batch.pen.broken or self._attempt([batch])
-            if failure is not None and _of_the_store(failure):
-                for left in batches[place:]:
-                    left.pen.tell(left, failure)
-                return
+            if apart and batch.pen.failure is None:  # one run's trouble must not be told to another
+                failure = self._attempt([batch])
+                apart = failure is None or not _of_the_store(failure)
             batch.pen.tell(batch, failure)
 
     def _attempt(self, batches: list[_Batch]) -> StoreError | None:
+        if not batches:
+            return None
         try:
             self.store.write([change for batch in batches for change in batch.changes])
         except StoreError as error:
@@ -130,7 +122,6 @@ class Pen:
     def __init__(self, writer: Writer) -> None:
         self.writer = writer
         self.failure: StoreError | None = None
-        self.broken: StoreError | None = None  # the same, as the thread knows it
         self._loop = asyncio.get_running_loop()
         self._pending: _Batch | None = None
         self._last: _Batch | None = None  # what was handed over last, until it is written
@@ -165,9 +156,7 @@ class Pen:
 
     async def flushed(self) -> None:
         """Wait until everything that was put is durable. Raises StoreError."""
-        batch = self._pending
-        if batch is None:
-            batch = self._last
+        batch = self._pending or self._last
         if batch is not None:
             done = self._loop.create_future()  # one's own: others who wait for the same must not be cancelled with it
             batch.waiting.append(done)
@@ -176,22 +165,21 @@ class Pen:
             raise self.failure
 
     def tell(self, batch: _Batch, failure: StoreError | None) -> None:
-        """A batch was written, or could not be; said by the thread."""
-        self.broken = self.broken or failure
+        """A batch was written, or could not be; said by the thread, before it looks at the next one."""
+        self.failure = self.failure or failure
         try:
-            self._loop.call_soon_threadsafe(self._settle, batch, failure)
+            self._loop.call_soon_threadsafe(self._settle, batch, self.failure)
         except RuntimeError:  # the loop is closed: nobody waits any more
             return
 
     def _settle(self, batch: _Batch, failure: StoreError | None) -> None:
         if batch is self._last:
             self._last = None
-        self.failure = self.failure or failure
         for done in batch.waiting:
             if done.done():
                 continue
-            if self.failure is None:
+            if failure is None:
                 done.set_result(None)
             else:
-                done.set_exception(self.failure)
+                done.set_exception(failure)
                 done.exception()  # looked at, so that nobody complains where no one waits

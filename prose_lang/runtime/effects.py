@@ -184,7 +184,7 @@ class Effect:
     def idempotency_key(self) -> str:
         """The same for every attempt of one call of one run, and for no other call: a service may tell by it that it
         has done the work already. A call that is made anew because something else is asked now has another one."""
-        key = f"{self.place.run.run_id}:{self.address}"
+        key = f"{self.place.run.run_id}:{self.address}" + (f"#{self.turn}" if self.turn else "")
         apart = self.draft.apart if self.draft is not None else ""
         return f"{key}:{apart}" if apart else key
 

@@ -109,11 +109,27 @@ def environment() -> dict[str, str]:
     return {**plain, "PYTHONPATH": str(ROOT), "TERM": "xterm"}
 
 
+#: The processes of the test that runs.
+STARTED: list[subprocess.Popen[str]] = []
+
+
+@pytest.fixture(autouse=True)
+def no_process_is_left() -> Iterator[None]:
+    yield
+    while STARTED:
+        process = STARTED.pop()
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+
+
 def start(folder: Path, *args: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [*PROSE, *args], cwd=folder, env=environment(), text=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
+    STARTED.append(process)
+    return process
 
 
 def finish(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
@@ -344,6 +360,11 @@ def test_a_full_disk_ends_the_record_and_not_the_run(folder: Path, small: Path) 
     plain = json.loads(stopped.stdout)
     assert (stopped.returncode, plain["status"], plain["error"]["code"]) == (1, "failed", "P501")
     assert "disk is full" in plain["error"]["message"]
+    # Its record breaks off and is a record: once there is room, the run goes on.
+    command = plain["error"]["hint"].splitlines()[-1]
+    assert command == f"prose resume {plain['run_id']} --services large.py {shlex.join(store)} --on-store-error stop"
+    subprocess.run(["mount", "-o", "remount,size=8m", small], check=True)
+    assert finish(folder, *shlex.split(command)[1:]).stdout == "40\n"
     # What was there is there, and can be read.
     again = finish(folder, "replay", earlier["run_id"], "--services", "large.py", *store)
     assert (again.returncode, "comes out the same (3 calls)" in again.stdout) == (0, True), again.stderr

@@ -275,5 +275,6 @@ def test_inside_a_loop(tmp_path: Path) -> None:
             await made.answer_async(run, {"ask": 1})
         assert (await made.answer_async(run, {"ask": 2})).value == [1, 2]
         assert (await made.resume_async(run)).value == [1, 2]
+        assert (await made.replay_async(run)).value == [1, 2]
 
     run_virtual(main())

@@ -31,7 +31,8 @@ def delta(text: str, number: int = 1, request: int = 1) -> TextDelta:
 def call(number: int = 1, **parts: Any) -> Any:
     return SimpleNamespace(
         number=number, address="delegation/0.call:writer", service=SimpleNamespace(name="writer"), kind="call",
-        inputs={}, value=None, error=None, attempt=1, seconds=0.0, usage=None, heard=None, **parts,
+        inputs={}, value=None, error=None, attempt=1, seconds=0.0, usage=None, heard=None, recalled=False,
+        **parts,
     )  # fmt: skip
 
 

@@ -118,8 +118,8 @@ REAL = ("polish.prose.md", "--services", "mine.py", "writer=w", "critic=c", "top
 
 def go_on(result: Result) -> list[str]:
     """The words of the command that a run says goes on with it, without the program."""
-    [line] = [line for line in result.stderr.splitlines() if line.startswith("go on with: prose ")]
-    return shlex.split(line.removeprefix("go on with: prose "))
+    [line] = [line for line in result.stderr.splitlines() if "go on with: prose " in line]
+    return shlex.split(line.partition("go on with: prose ")[2])
 
 
 def calls() -> int:
@@ -145,6 +145,20 @@ def test_a_limited_run_says_how_to_go_on_and_does(prose: Prose) -> None:
         "stopped: verdict.score is at least 0.8 (0.9 >= 0.8)",
         "4 calls, T s",
     ]
+
+
+def test_events_tell_what_is_read_back(prose: Prose) -> None:
+    prose("run", *SCRIPTED, "--max-calls", "2")
+    result = prose("resume", "latest", "--script", "script.yaml", "--max-calls", "9", "--output", "jsonl")
+    *events, end = map(json.loads, result.stdout.splitlines())
+    finished = [event for event in events if event["event"] == "call_finished"]
+    assert [event.get("recalled") for event in finished] == [True, True, None, None]
+    assert (end["event"], end["status"], len(end["calls"])) == ("end", "ok", 4)
+    assert all("recalled" not in call for call in end["calls"])
+    told = prose("resume", "latest", "--script", "script.yaml", "--accept-changes", "-v").stderr
+    assert told.count(", read back)") == 4
+    fault = prose("resume", "--output", "jsonl")
+    assert (fault.exit_code, json.loads(fault.stdout)["error"]["name"]) == (2, "usage")
 
 
 def test_a_run_that_is_over_gives_its_value_again(prose: Prose) -> None:
@@ -263,6 +277,26 @@ def test_changes_are_shown_and_accepted(prose: Prose) -> None:
     assert calls() == 1
     last = prose("resume", "latest", "--services", "mine.py", "--max-calls", "9", "--accept-changes", "-q")
     assert (last.exit_code, last.stdout, calls()) == (0, "rain+++\n\nrounds: 0\n", 3)
+
+
+def test_a_program_that_fails_is_mended(prose: Prose) -> None:
+    Path("polish.prose.md").write_text(POLISH.replace("  if verdict", "  let x = draft * 2\n  if verdict"))
+    first = prose("run", *REAL)
+    assert (first.exit_code, "error[P304]" in first.stderr) == (1, True)
+    assert first.stderr.splitlines()[-1].startswith("once that is mended, go on with: prose resume ")
+    Path("polish.prose.md").write_text(POLISH)
+    last = prose(*go_on(first), "-q")
+    assert (last.exit_code, last.stdout, calls()) == (0, "rain++\n\nrounds: 2\n", 2)
+
+
+def test_what_is_given_to_a_run_that_is_over_is_looked_at(prose: Prose) -> None:
+    prose("run", *REAL)
+    assert prose("resume", "latest", "--services", "mine.py", "topic=rain", "-q").stdout == "rain++\n\nrounds: 2\n"
+    other = prose("resume", "latest", "--services", "mine.py", "topic=snow")
+    assert (other.exit_code, "what it was given changed" in other.stderr) == (2, True)
+    other = prose("run", "refine", "refiner=plain", "evaluator=readability", "task_brief=x", "--resume", "latest")
+    assert (other.exit_code, "its sources and what it was given changed" in other.stderr) == (2, True)
+    assert calls() == 2
 
 
 def test_a_run_may_be_gone_on_with_by_run(prose: Prose) -> None:

@@ -155,13 +155,17 @@ def test_an_error_is_told_to_whoever_waits_and_kept(noted: Noted) -> None:
                 await one
             assert caught.value is error
         assert pen.failure is error
-        noted.failing.clear()
+        noted.failing["one"] = StoreError("P503", "another one")
         pen.put(begun("b"))
-        with pytest.raises(StoreError) as caught:
+        with pytest.raises(StoreError, match="the disk is full"):
             await pen.flushed()
-        assert caught.value is error
-        assert pen.failure is error
-        assert noted.keys == []  # a record has no holes
+        assert pen.failure is error  # the first
+        noted.failing.clear()
+        pen.put(begun("c"))
+        for _ in range(2):  # a record breaks off, and never has a hole
+            with pytest.raises(StoreError, match="the disk is full"):
+                await pen.flushed()
+        assert noted.keys == []
 
     asyncio.run(main())
 
@@ -346,3 +350,48 @@ def test_many_runs_on_many_loops_share_one_thread(place: Place) -> None:
     for run in runs:
         assert [(one.key, one.result) for one in store.entries(run)] == [(f"k{n:03}", str(n)) for n in range(100)]
         assert store.run(run).status == "success"
+
+
+class Blocking(threading.Condition):
+    """A condition that tells when somebody begins to wait for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waited = threading.Event()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.waited.set()
+        return super().wait(timeout)
+
+
+def test_what_waits_to_be_written_is_bounded(noted: Noted, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that makes no calls and only decides never waits for the disk: it is held up where it is faster."""
+    monkeypatch.setattr(writer_module, "_BATCH", 10)
+    monkeypatch.setattr(writer_module, "_HELD", 50)
+    most = 0
+
+    async def main() -> None:
+        nonlocal most
+        writer = writer_of(noted)
+        held = writer._lock = Blocking()
+        pen = Pen(writer)
+        noted.gate.clear()
+
+        def let_go() -> None:
+            nonlocal most
+            assert held.waited.wait(20)
+            most = writer._held
+            noted.gate.set()
+
+        opener = threading.Thread(target=let_go)
+        opener.start()
+        assert not writer.crowded
+        for number in range(200):
+            pen.put(begun(f"k{number}"))
+        await pen.flushed()
+        opener.join()
+        assert writer._held == 0
+
+    asyncio.run(main())
+    assert most == 60
+    assert [key for group in noted.keys for key in group] == [f"k{number}" for number in range(200)]

@@ -616,6 +616,19 @@ def test_a_judge_whose_answers_were_of_no_use_is_asked_again(tmp_path: Path) -> 
     assert (outcome.value, len(good), outcome.usage.calls) == ("not fine", 1, 3)
 
 
+def test_each_question_to_a_judge_has_a_key_of_its_own(tmp_path: Path) -> None:
+    keys = []
+
+    def judge(**question: Any) -> Any:
+        call = prose.current_call()
+        assert call is not None
+        keys.append(call.idempotency_key.partition(":")[2])
+        return "hm" if len(keys) == 1 else {"holds": True, "reason": "it is"}
+
+    outcome = run(Engine(services={"worker": Counting()}, judge=judge, store=tmp_path), JUDGED)
+    assert (outcome.value, keys) == ("fine", ["delegation/1.if0.if", "delegation/1.if0.if#1"])
+
+
 def test_a_run_without_the_judge_it_needs_goes_on_with_one(tmp_path: Path) -> None:
     first = run(Engine(services={"worker": Counting()}, store=tmp_path), JUDGED)
     assert first.error is not None
@@ -714,6 +727,43 @@ def test_a_cassette_is_in_step_as_well(tmp_path: Path) -> None:
         assert first.status == "limited"
         outcome = resume(Engine(model="openai/x", cassette=Cassette(tape), store=store), first.run_id)
         assert outcome.value == whole.value
+
+
+def test_a_cassette_that_is_recorded_over_several_sessions_is_one_recording(tmp_path: Path) -> None:
+    """Equal requests of all sessions stand in it, and of a call that was cut off only what it gave in the end."""
+    text = """\
+let a = session "Hi"
+let b = session "Hi"
+let c = session "Hi"
+let d = call worker
+  round: 1
+  retry: 1
+return [a, b, c, d]
+"""
+    tape = tmp_path / "tape.jsonl"
+
+    def engine(fake: Fake, mode: str = "record") -> Engine:
+        services = {"worker": Counting(OSError("busy"), "d")}
+        cassette = Cassette(tape, mode)  # type: ignore[arg-type]
+        return Engine(services=services, completion=fake, model="openai/x", cassette=cassette, store=tmp_path / "runs")
+
+    async def cut_off() -> str:
+        holder: list[Outcome] = []
+        made = engine(Fake("one", "two", seconds=10))
+        task = asyncio.create_task(made.outcome_async(made.loads(text), {}, holder))
+        await asyncio.sleep(15)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return holder[0].run_id
+
+    run_id = run_virtual(cut_off())
+    assert [json.loads(line)["answer"].get("cancelled") for line in tape.read_text().splitlines()] == [None, True]
+    outcome = resume(engine(Fake("two", "three")), run_id)
+    assert outcome.value == ["one", "two", "three", "d"]
+    assert len({json.loads(line)["recording"] for line in tape.read_text().splitlines()}) == 1
+    replay = Engine(services={"worker": Counting()}, model="openai/x", cassette=Cassette(tape))
+    assert run(replay, text).value == outcome.value
 
 
 # --- conversations ---------------------------------------------------------------------------------------------------
