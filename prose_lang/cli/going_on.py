@@ -91,6 +91,9 @@ def _options(request: Request) -> Iterator[str]:
         yield from ("--durability", request.keeping.durability)
     if request.keeping.on_store_error != "continue":
         yield from ("--on-store-error", request.keeping.on_store_error)
+    if request.keeping.cache is not None:
+        yield from ("--cache", request.keeping.cache)
+    yield from request.queueing.words()
 
 
 def _changed(request: Request) -> Iterator[str]:

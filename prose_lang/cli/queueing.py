@@ -28,14 +28,14 @@ def server_options(function: _F) -> _F:
 
 
 def queue_options(function: _F) -> _F:
-    """Those and `--queue`: for commands that begin a run or go on with one."""
+    """Those and `--queue`: for commands that evaluate a run."""
     return click.option("--queue", metavar="NAME", help="Have calls made by the workers of a queue (prose worker).")(
         server_options(function)
     )
 
 
 def detach_option(function: _F) -> _F:
-    """`--detach`: for the command that begins a run."""
+    """`--detach`: for commands that begin a run."""
     return click.option("--detach", is_flag=True, help="Hand the whole run to the workers of the --queue.")(function)
 
 
@@ -51,8 +51,8 @@ class Queueing:
     @classmethod
     def taken(cls, options: dict[str, Any]) -> Queueing:
         """What a command was given, taken out of its options. Raises UsageError."""
-        given = {name: options.pop(name) for name in ("queue", "temporal", "namespace")}
-        made = cls(**given, detach=options.pop("detach", False))
+        names = ("queue", "temporal", "namespace", "detach")
+        made = cls(**{name: options.pop(name) for name in names if name in options})
         if made.queue is None and made.detach:
             raise click.UsageError("--detach hands the run to the workers of a --queue NAME, and there is none")
         if made.queue is None and made.temporal is not None:

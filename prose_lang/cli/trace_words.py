@@ -94,6 +94,8 @@ class Words:
             parts.append(f"{entry.attempts:,} attempts")
         if node.cost != 0 or entry.usage is not None:
             usage = None if entry.usage is None else json.loads(entry.usage)
+            if usage is not None and any(usage[3:]):
+                parts.append("from the cache")
             if usage is not None and usage[2] != 0:
                 parts.append("cost unknown" if usage[2] is None else money(usage[2]))
         return f"({', '.join(parts)})" if parts else ""

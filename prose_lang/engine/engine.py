@@ -572,7 +572,7 @@ class Engine:
         with self._linking:
             _, inputs, _, linked = self._prepare(pattern, names, None, None)
         redactor = self.models.keys.redactor()
-        what = about(pattern, linked.documents, names, inputs, self._options(None), redactor)
+        what = about(pattern, linked.documents, names, inputs, self._options(None, None), redactor)
         return what, linked.linker.programs
 
     def interruptible(self, work: Callable[[list[Outcome]], Coroutine[Any, Any, Outcome]]) -> Outcome:

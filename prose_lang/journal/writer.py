@@ -117,7 +117,8 @@ def _of_the_store(failure: StoreError) -> bool:
 
 
 class Pen:
-    """What one run writes with; for its event loop alone. `failure` is the first error that the store told it."""
+    """What one run writes with; for its event loop alone. `failure` is the error of the store that ended it, which the
+    writer's thread sets."""
 
     def __init__(self, writer: Writer) -> None:
         self.writer = writer

@@ -79,6 +79,27 @@ def test_what_a_person_is_told(server: ChatServer) -> None:
     assert prose(*RUN, "--cache", "read", "-v").stderr.count(", from the cache)") == 2
 
 
+def test_the_record_says_so(server: ChatServer) -> None:
+    for _ in range(2):
+        prose(*RUN, "--cache", "both")
+    run_id = json.loads(prose("runs", "--store", "kept", "--json").stdout)[0]["run_id"]
+    told = prose("trace", run_id, "--store", "kept").stdout
+    assert told.count(", from the cache)") == 2
+    assert all(
+        call["cached"] for call in json.loads(prose("trace", run_id, "--store", "kept", "--json").stdout)["calls"]
+    )
+
+
+def test_a_run_that_is_gone_on_with_may_take_from_it(server: ChatServer) -> None:
+    prose(*RUN, "--cache", "both")
+    stopped = json.loads(prose(*RUN, "--max-calls", "1", "--json").stdout)
+    assert stopped["status"] == "limited"
+    gone_on = prose("resume", stopped["run_id"], "writer=model:openai/small", "--store", "kept", "--max-calls", "9",
+                    "--cache", "read", "--json")  # fmt: skip
+    usage = json.loads(gone_on.stdout)["usage"]
+    assert (usage["calls"], usage["cached"]) == (1, 2)  # one was under way when the limit ended the run
+
+
 def test_events_say_it_too(server: ChatServer) -> None:
     prose(*RUN, "--cache", "both")
     events = [json.loads(line) for line in prose(*RUN, "--cache", "both", "--output", "jsonl").stdout.splitlines()]

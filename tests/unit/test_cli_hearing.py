@@ -32,7 +32,7 @@ def call(number: int = 1, **parts: Any) -> Any:
     return SimpleNamespace(
         number=number, address="delegation/0.call:writer", service=SimpleNamespace(name="writer"), kind="call",
         inputs={}, value=None, error=None, attempt=1, seconds=0.0, usage=None, heard=None, recalled=False,
-        **parts,
+        cached=False, **parts,
     )  # fmt: skip
 
 

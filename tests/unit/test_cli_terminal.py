@@ -124,7 +124,9 @@ def test_a_reader_that_is_gone() -> None:
 
 
 def effect(service: str, address: str) -> Any:
-    return SimpleNamespace(service=SimpleNamespace(name=service), address=address, kind="call", value=None, error=None)
+    return SimpleNamespace(
+        service=SimpleNamespace(name=service), address=address, kind="call", value=None, error=None, cached=False
+    )
 
 
 def test_the_live_line() -> None:
