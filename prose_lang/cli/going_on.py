@@ -84,7 +84,6 @@ def _options(request: Request) -> Iterator[str]:
         yield from ("--judge", request.judge)
     if request.going is not None:
         yield from _changed(request)
-    yield from request.queueing.words()
     if request.keeping.store is not None:
         yield from ("--store", request.keeping.store)
     if request.keeping.durability != "normal":
