@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: Errors for which a service, and not the program, is the reason: calling it again may help.
 _OF_SERVICES = frozenset({"P305", "P401", "P404", "P406", "P407", "P408"})
 #: Errors after which the same call is tried again anyway, once what was missing is there.
-_TRIED_AGAIN = frozenset({"P402", "P403", "P409", "P410", "P501", "P503"})
+_TRIED_AGAIN = frozenset({"P402", "P403", "P409", "P410", "P501", "P503", "P504"})
 
 
 def command_to_go_on(request: Request, engine: Engine, outcome: Outcome) -> str | None:

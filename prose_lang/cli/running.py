@@ -114,7 +114,7 @@ def _run(request: Request, terminal: Terminal) -> Ending | None:
 
         given = {**given, **ask(engine.program(pattern), given)}
     if request.queueing.queue is not None and request.queueing.detach:
-        hand_over(engine, pattern, given, request.queueing.queue, request.output, terminal)
+        hand_over(engine, pattern, given, request.queueing.queue, request.output, terminal, request.keeping.store)
         return None
     started = time.perf_counter()
     with _listening(observers):

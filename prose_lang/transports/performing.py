@@ -20,6 +20,7 @@ import attrs
 from prose_lang.diagnostics import RunError, ServiceError
 from prose_lang.journal.port import Store, StoreError
 from prose_lang.journal.records import Attempt
+from prose_lang.runtime.current import ANSWERED
 from prose_lang.runtime.effects import Effect, Modifiers, Service
 from prose_lang.services.answers import TOLD, failure_data, plain, reply_data
 from prose_lang.services.models.local.catalogue import is_local
@@ -118,12 +119,15 @@ class Performer:
             effect = _Delivered(task, service)
         except (KeyError, TypeError, AttributeError):
             raise unreadable() from None
+        answered = ANSWERED.set(effect)
         try:
             found = await service.invoke(effect)
         except (Exception, KeyboardInterrupt, GeneratorExit, asyncio.CancelledError):
             raise
         except BaseException as error:
             raise ServiceError("P406", f"the function raised {error!r}") from error  # `sys.exit` ends no worker
+        finally:
+            ANSWERED.reset(answered)
         try:
             value = plain(intake(found))
         except (NotAValue, TooLarge) as error:

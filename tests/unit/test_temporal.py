@@ -13,7 +13,7 @@ import attrs
 import pytest
 from servers.temporal import TemporalServer, binary
 
-from prose_lang import Engine, Limits
+from prose_lang import Engine, Limits, current_call
 from prose_lang.diagnostics import ProseError, RunError, ServiceError, WaitingError
 from prose_lang.handlers.journal import Journal
 from prose_lang.journal import Store, open_store
@@ -201,6 +201,22 @@ return seen
     assert (error.code, error.message) == ("P406", "no such thing")
     assert error.hint == "the service `work` raised LookupError"
     assert error.span is not None
+
+
+def test_a_service_at_a_worker_is_told_which_call_it_answers(place: Place) -> None:
+    def work(n: int) -> list[Any]:
+        call = current_call()
+        assert call is not None
+        return [call.run_id, call.address, call.attempt, call.idempotency_key]
+
+    async def main() -> Any:
+        engine = Engine(services={"work": work}, transport=place.dispatch())
+        async with place.worker({"work": work}):
+            return await engine.run_async(engine.loads("return call work\n  n: 1"), {})
+
+    outcome = run(main())
+    address = outcome.trace.calls[0].address
+    assert outcome.value == [outcome.run_id, address, 1, f"{outcome.run_id}:{address}"]
 
 
 def test_a_retry_is_another_attempt_and_reaches_a_worker_again(place: Place) -> None:
