@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from prose_lang.diagnostics import CheckError, Diagnostic, ProseError, RunError
 from prose_lang.engine.given import Given
+from prose_lang.engine.new_run import new_run_id
 from prose_lang.engine.recording import About, new_record, outcome_data
 from prose_lang.journal import Finished, Store
 from prose_lang.semantics import Program
@@ -38,8 +39,6 @@ async def detached(engine: Engine, pattern: Pattern, names: Mapping[str, Any]) -
     Raises CheckError with everything that is wrong or cannot be given to another process, StoreError, RunError P504,
     and ValueError for an engine without a store or a transport, or with conditions of its own.
     """
-    from prose_lang.engine.engine import new_run_id
-
     if engine.records is None or engine.transport is None:
         raise ValueError("a detached run needs Engine(store=…, transport=…)")
     if engine.conditions:
