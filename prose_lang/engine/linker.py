@@ -6,7 +6,7 @@ instances. All faults found are reported together, before anything runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,6 +15,7 @@ import attrs
 from prose_lang.diagnostics import CheckError, Diagnostic, RunError, Severity, SourceError
 from prose_lang.documents.loader import Loader
 from prose_lang.documents.model import Document, Entry, Instance, InstanceSlot
+from prose_lang.engine.scope import Scope
 from prose_lang.engine.types import Mismatch, fitted
 from prose_lang.resources import library_names
 from prose_lang.runtime.compiler.code import Code
@@ -39,39 +40,6 @@ class Unit:
 
     document: Document
     entry: Entry
-
-
-class Scope:
-    """What can be called by name from one document. Checking asks it for signatures, the run for services."""
-
-    def __init__(self, linker: Linker, document: Document) -> None:
-        self.linker = linker
-        self.document = document
-
-    def signature(self, name: str) -> Signature | None:
-        """What a call of a name may bind; None if it calls nothing."""
-        unit = self.linker.unit(name, self.document)
-        if name in self.linker.registered:
-            # The contract of a function holds for what stands in for it; the slots of a pattern are no part of a call.
-            if unit is not None and unit.entry.kind != "pattern":
-                return entry_signature(unit.entry)
-            return self.linker.registered[name].signature
-        instance = self.linker.instance(name, self.document)
-        if instance is not None:
-            return self.linker.instance_signature(instance, self.document)
-        if unit is not None:
-            return self.linker.unit_signature(unit)
-        built_in = self.linker.built_in(name)
-        return built_in.signature if built_in is not None else None
-
-    def names(self) -> Iterable[str]:
-        """The names that can be called, for hints."""
-        yield from self.linker.registered
-        for entry in self.document.entries:
-            for instance in entry.instances:
-                yield instance.name
-        yield from self.linker.loader.names(self.document)
-        yield from BUILTIN_NAMES
 
 
 class Linker:
