@@ -47,7 +47,7 @@ def die() -> None:
 def die_at_step(number: int) -> None:
     """Die at the so many-th call or return inside the journal, in whichever thread it is."""
     package = os.path.dirname(os.path.abspath(prose.__file__))
-    inside = tuple(os.path.join(package, *part) for part in (("journal", ""), ("handlers", "journal.py"),
+    inside = tuple(os.path.join(package, *part) for part in (("journal", ""), ("handlers", "journal"),
                                                               ("engine", "record"), ("engine", "resum")))  # fmt: skip
     known: dict[Any, bool] = {}
     left = number
