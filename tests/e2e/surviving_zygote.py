@@ -223,7 +223,7 @@ class Zygote:
 def main() -> None:
     warm: Callable[[], Any] = lambda: undisturbed(Task(BY_NAME["sure-race"], 0), Path())  # noqa: E731
     warm()
-    assert sqlite.FILE  # what a session needs is imported before it is forked
+    assert sqlite.SqliteStore  # what a session needs is imported before it is forked
     assert threading.active_count() == 1, "a fork would lose the others"
     Zygote().serve()
 

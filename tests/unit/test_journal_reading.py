@@ -145,7 +145,7 @@ def test_decisions_that_were_lost_are_written_when_they_are_made_again(
     run = Run(tmp_path / "s", text)
     outcome = run.interrupted()
     whole = run.decisions(outcome.run_id)
-    database = run.store._database
+    database = run.store._link.database
     # As if it had died in the third call. What the first two waited for is on record, and nothing else is.
     for call in run.store.entries(outcome.run_id, ["call"])[2:]:
         database.execute("DELETE FROM entries WHERE key = ?", (call.key,))
