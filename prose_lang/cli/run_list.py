@@ -12,7 +12,7 @@ from prose_lang.cli.moments import iso, lasting, shown
 from prose_lang.cli.status import EXIT
 from prose_lang.diagnostics.visible import visible, width_of
 from prose_lang.engine.recorded_outcome import outcome_of
-from prose_lang.handlers.journal import usage_of
+from prose_lang.handlers.journal_usage import usage_of
 from prose_lang.journal import UNFINISHED, RunFilter, RunRecord, Store, StoreError
 from prose_lang.runtime.effects import Usage
 

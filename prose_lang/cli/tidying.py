@@ -142,7 +142,7 @@ def _tidy_if_due(place: Location) -> None:
             return
     mark.touch()  # first, so that runs which end at the same time do not all do it
     from prose_lang.journal import open_store
-    from prose_lang.journal.sqlite import FILE
+    from prose_lang.journal.sqlite_link import FILE
 
     store = open_store(place.store, make=False)
     try:

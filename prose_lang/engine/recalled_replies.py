@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from prose_lang.handlers.journal import got_to
+from prose_lang.handlers.journal_drafts import got_to
 from prose_lang.journal import Store
 from prose_lang.runtime.effects import Service
 from prose_lang.services.scripted import ScriptedService

@@ -6,9 +6,8 @@ import json
 from typing import Any
 
 from prose_lang.engine.outcome import CallRecord, DecisionRecord, Outcome, Trace, WarningRecord
-from prose_lang.handlers.journal import usage_of
+from prose_lang.handlers.journal_usage import usage_in, usage_of
 from prose_lang.journal import Entry, RunRecord, Store
-from prose_lang.runtime.effects import Usage
 
 
 def recorded_outcome(record: RunRecord, store: Store) -> Outcome:
@@ -67,8 +66,7 @@ def call_record(entry: Entry) -> CallRecord:
     else:
         error = {"code": None, "name": entry.state, "message": _WORDS[entry.state]}
     modifiers = {name: request[name] for name in _MODIFIERS if name in request}
-    usage = None if entry.usage is None else json.loads(entry.usage)
-    used = None if usage is None else Usage(0, *usage)
+    used = usage_in(entry.usage)
     return CallRecord(
         entry.key.removeprefix("leaving:"), entry.service, request["inputs"], modifiers, value, error, entry.attempts,
         entry.seconds, None if used is None else used.as_json(), cached=used is not None and bool(used.cached),

@@ -20,7 +20,9 @@ from prose_lang.diagnostics.redact import Redactor
 from prose_lang.engine.kept_conversations import KeptConversations
 from prose_lang.engine.recorded_names import names_data
 from prose_lang.engine.sources import program_digest, source_texts
-from prose_lang.handlers.journal import Journal, Reader, spent, usage_of
+from prose_lang.handlers.journal import Journal
+from prose_lang.handlers.journal_reading import Reader, Reading
+from prose_lang.handlers.journal_usage import spent, usage_of
 from prose_lang.handlers.limits import Limits, Spent
 from prose_lang.journal import Hold, Pen, RunRecord, SourceText, Store, StoreError, Writer, open_store
 from prose_lang.runtime.conversations import Memory
@@ -161,8 +163,8 @@ class Recording:
 
         if continued is not None and continued.frozen:
             made.store = records.store
-            reader = Reader(made.store, run)
-            made.journal = Journal(run, None, redactor, lost, reader=reader, frozen=True)
+            reading = Reading(Reader(made.store, run), frozen=True)
+            made.journal = Journal(run, None, redactor, lost, reading=reading)
             return made
         try:
             made.store = await asyncio.to_thread(_open, records, made, pattern, what, continued)
@@ -174,12 +176,10 @@ class Recording:
                 raise
             lost(error)
             return made
-        reader_or_none = None if continued is None else Reader(made.store, run)
-        made.journal = Journal(
-            run, pen, redactor, lost, reader=reader_or_none, stop=records.stop,
-            accept=continued is not None and continued.accept, again=continued is not None and continued.again,
-            changed=continued is not None and continued.changed,
+        reading = Reading() if continued is None else Reading(
+            Reader(made.store, run), accept=continued.accept, again=continued.again, changed=continued.changed
         )  # fmt: skip
+        made.journal = Journal(run, pen, redactor, lost, reading=reading, stop=records.stop)
         if continued is not None:
             made.continued = True
             made.before = continued.record.seconds

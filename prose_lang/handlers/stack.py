@@ -116,11 +116,11 @@ def compose(
     if journal is None:
         return Performers(recorder.wrap(tried), retry(timeout(dispatch_composite), clock))
     if part is not None and part.replays:
-        journal.skip = part.skip
+        journal.reading.skip = part.skip
     if part is not None and part.records:
-        journal.redo = part.begin_again
+        journal.reading.redo = part.begin_again
     if cache is not None:
-        journal.on_recall = cache.skip
+        journal.reading.on_recall = cache.skip
     leaf = recorder.wrap(journal.wrap(tried))
     composite = retry(journal.cut_off(timeout(dispatch_composite), dispatch_composite), clock)
     return Performers(leaf, composite)

@@ -79,7 +79,7 @@ class WarningEvent:
 
 
 class Keeper(Protocol):
-    """Whoever keeps decisions and warnings beyond the run (`journal.py`)."""
+    """Whoever keeps decisions and warnings beyond the run (`journal_ledger.py`)."""
 
     def decided(self, decision: Decision) -> None: ...
     def warned(self, warning: WarningEvent) -> None: ...

@@ -9,20 +9,20 @@ disk before `write` returns and survives the loss of power; otherwise that takes
 of the file. The folder belongs on a disk of this machine: SQLite's locks do not hold on network shares.
 
 Rows carry checksums, so that a damaged file is told (P501) and never believed.
+
+Not here: opening the file, transactions and faults (`sqlite_link.py`), what is said to it in several places
+(`sqlite_statements.py`).
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
-import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from prose_lang.journal import schema
 from prose_lang.journal.files import Files
 from prose_lang.journal.locks import FileHold, take, taken
 from prose_lang.journal.port import APART, LARGE, PATIENCE, StoreError
@@ -63,6 +63,7 @@ from prose_lang.journal.rows import (
     warning_of,
     with_large_apart,
 )
+from prose_lang.journal.sqlite_link import Link
 from prose_lang.journal.sqlite_statements import (
     DECISION,
     ENTRY,
@@ -78,8 +79,6 @@ from prose_lang.journal.sqlite_statements import (
     put_sources,
 )
 
-#: The file of the tables.
-FILE = "runs.sqlite"
 #: Seconds between two signs of life of a run that writes all the time.
 _LIFE = 0.2
 #: Rows of all runs that are looked through at most for those that are read ahead, and that are read at a time.
@@ -97,139 +96,24 @@ class SqliteStore:
     def __init__(
         self, folder: str | os.PathLike[str], *, full: bool = False, make: bool = True, patience: float = PATIENCE
     ) -> None:
-        self.folder = Path(os.path.abspath(folder))
-        self.full = full
-        self.patience = patience
-        self.path = self.folder / FILE
-        self.files = Files(self.folder / "files", full=full)
-        self._lock = threading.RLock()
+        self._link = Link(folder, full=full, make=make, patience=patience)
+        self._files = Files(self._link.folder / "files", full=full)
         self._numbers: dict[str, int] = {}
         self._sessions: dict[str, int] = {}
         self._alive: dict[str, float] = {}  # when each run's session last said that it lives
-        self._sound: set[str] = set()
-        with self._failing("opened"):
-            if "\0" in str(folder):
-                raise StoreError("P501", "the folder of run records has a NUL in its name")
-            if not make and not self.path.is_file():
-                raise StoreError("P501", f"there are no run records in `{self.address}`")
-            if make:
-                self._make_folder()
-            self._database = self._open()
-        self._inode = self._identity()
+        self._sound: set[str] = set()  # runs whose entries all are in their index
 
     @property
     def address(self) -> str:
-        return _shown(self.folder)
-
-    # --- opening -----------------------------------------------------------------------------------------------------
-
-    def _make_folder(self) -> None:
-        self.folder.mkdir(parents=True, mode=0o700, exist_ok=True)  # another process may be making it as well
-        ignored = self.folder / ".gitignore"
-        if not self.path.exists() and not ignored.exists():
-            ignored.write_text("# Records of runs belong to this machine.\n*\n", encoding="utf-8")
-
-    def _open(self) -> sqlite3.Connection:
-        try:
-            return self._connect(str(self.path))
-        except sqlite3.OperationalError:
-            # SQLite writes even to read: a log that is empty lets it do without, if nobody else can write either.
-            if os.access(self.folder, os.W_OK) or _size(f"{self.path}-wal"):
-                raise
-            return self._connect(f"{self.path.as_uri()}?immutable=1")
-
-    def _connect(self, file: str) -> sqlite3.Connection:
-        made = sqlite3.connect(
-            file, timeout=self.patience, isolation_level=None, check_same_thread=False, cached_statements=64,
-            uri=file != str(self.path),
-        )  # fmt: skip
-        try:
-            version = made.execute("PRAGMA user_version").fetchone()[0]
-            if version > schema.VERSION:
-                raise StoreError(
-                    "P501", f"the run records in `{self.address}` were made by a newer version of this program",
-                    hint=f"their format is {version}, and this program reads up to {schema.VERSION}",
-                )  # fmt: skip
-            _use_log(made, self.patience)
-            made.execute(f"PRAGMA synchronous = {'FULL' if self.full else 'NORMAL'}")
-            made.execute("PRAGMA foreign_keys = ON")
-            made.execute("PRAGMA trusted_schema = OFF")
-            made.execute("PRAGMA cell_size_check = ON")
-            if version < schema.VERSION:
-                schema.bring_up_to_date(made)
-        except BaseException:
-            made.close()
-            raise
-        return made
-
-    def _identity(self) -> tuple[int, int] | None:
-        try:
-            status = os.stat(self.path)
-        except OSError:
-            return None
-        return status.st_dev, status.st_ino
+        return self._link.address
 
     def close(self) -> None:
-        with self._lock, suppress(sqlite3.Error):
-            self._database.close()
-
-    # --- failing -----------------------------------------------------------------------------------------------------
-
-    @contextmanager
-    def _failing(self, what: str) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            self._fail(what, error)
-        except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise StoreError("P501", f"the run records in `{self.address}` cannot be {what}: {reason}") from None
-        except UnicodeError:
-            raise StoreError("P501", f"the run records in `{self.address}` cannot be {what}: no Unicode text") from None
-
-    def _fail(self, what: str, error: sqlite3.Error) -> NoReturn:
-        code = getattr(error, "sqlite_errorcode", None)
-        primary = code & 0xFF if code is not None else None
-        if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            raise StoreError(
-                "P503", f"the run records in `{self.address}` are locked by another process",
-                hint=f"it was waited for {self.patience:g} s",
-            ) from None  # fmt: skip
-        if primary == sqlite3.SQLITE_NOTADB:
-            reason = f"`{FILE}` is no database"
-        elif primary == sqlite3.SQLITE_CORRUPT or "decode" in str(error):  # that message shows what it cannot read
-            reason = f"`{FILE}` is damaged"
-        else:
-            reason = str(error)
-        hint = None
-        if primary in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
-            hint = "move the folder away to begin anew; `sqlite3 runs.sqlite .recover` may save what is in it"
-        raise StoreError("P501", f"the run records in `{self.address}` cannot be {what}: {reason}", hint=hint) from None
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, self._failing("written"):
-            if self._identity() != self._inode:
-                raise StoreError("P501", f"the run records in `{self.address}` were taken away or replaced")
-            database = self._database
-            database.execute("BEGIN IMMEDIATE")
-            try:
-                yield database
-                database.execute("COMMIT")
-            except BaseException:
-                if database.in_transaction:
-                    database.execute("ROLLBACK")
-                raise
-
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, self._failing("read"):
-            yield self._database
+        self._link.close()
 
     # --- runs --------------------------------------------------------------------------------------------------------
 
     def hold(self, run: str) -> FileHold:
-        with self._failing("locked"):
+        with self._link.failing("locked"):
             found = take(self._lock_of(run))
         if found is None:
             raise in_use(run)
@@ -239,11 +123,11 @@ class SqliteStore:
         return taken(self._lock_of(run))
 
     def _lock_of(self, run: str) -> Path:
-        return self.folder / "locks" / f"{digest_of(run.encode())[:24]}.lock"
+        return self._link.folder / "locks" / f"{digest_of(run.encode())[:24]}.lock"
 
     def create(self, record: RunRecord, sources: Sequence[SourceText]) -> None:
         record = record._replace(status=UNFINISHED, outcome=None, ended=None)
-        with self._writing() as database:
+        with self._link.writing() as database:
             cursor = database.execute(
                 "INSERT INTO runs (id, pattern, source, names, options, program, version, status, started, checksum, "
                 "ending) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -263,7 +147,7 @@ class SqliteStore:
 
     def reopen(self, run: str, record: RunRecord | None = None, sources: Sequence[SourceText] = ()) -> None:
         known = begun_anew(self.run(run), record)
-        with self._writing() as database:
+        with self._link.writing() as database:
             number = self._number(database, run)
             database.execute(
                 "UPDATE runs SET source = ?, names = ?, options = ?, program = ?, version = ?, status = ?, "
@@ -286,7 +170,7 @@ class SqliteStore:
         return number
 
     def run(self, run: str) -> RunRecord:
-        with self._reading() as database:
+        with self._link.reading() as database:
             rows = database.execute(f"{RUN} WHERE r.id = ?", (run,)).fetchall()
             if run and not rows:
                 rows = database.execute(
@@ -311,12 +195,12 @@ class SqliteStore:
             where.append("r.started < ?")
             given.append(which.until)
         text = f"{RUN} WHERE {' AND '.join(where)} ORDER BY r.started DESC, r.number DESC LIMIT ?"
-        with self._reading() as database:
+        with self._link.reading() as database:
             rows = database.execute(text, (*given, -1 if which.limit is None else which.limit)).fetchall()
         return [listed(row) for row in rows]
 
     def sources(self, run: str) -> list[SourceText]:
-        with self._reading() as database:
+        with self._link.reading() as database:
             rows = []
             for row in self._all_of(database, "source", "run_sources", SOURCE, run):
                 text = database.execute("SELECT text FROM sources WHERE digest = ?", (row[4],)).fetchone()
@@ -334,9 +218,9 @@ class SqliteStore:
     # --- entries -----------------------------------------------------------------------------------------------------
 
     def write(self, changes: Sequence[Change]) -> None:
-        with self._failing("written"):
+        with self._link.failing("written"):
             ready = [with_large_apart(change, self._apart) for change in changes]
-        with self._writing() as database:
+        with self._link.writing() as database:
             numbers = {run: self._number(database, run) for run in {change.run for change in ready}}
             try:
                 for change in ready:
@@ -354,7 +238,7 @@ class SqliteStore:
                 database.execute("UPDATE sessions SET active = ? WHERE rowid = ?", (now, self._sessions[run]))
 
     def _apart(self, text: str) -> str:
-        return text if len(text) <= LARGE else APART + self.files.put(text.encode("utf-8", "surrogatepass"))
+        return text if len(text) <= LARGE else APART + self._files.put(text.encode("utf-8", "surrogatepass"))
 
     def _forget(self, database: sqlite3.Connection, numbers: dict[str, int]) -> None:
         """Say which run is gone, if one is."""
@@ -364,7 +248,7 @@ class SqliteStore:
                 raise no_record(run, self.address) from None
 
     def find(self, run: str, key: str, ahead: int = 0) -> list[Entry]:
-        with self._reading() as database:
+        with self._link.reading() as database:
             number = self._number(database, run)
             first = database.execute("SELECT number FROM entries WHERE run = ? AND key = ?", (number, key)).fetchone()
             if first is None:
@@ -395,16 +279,16 @@ class SqliteStore:
         return entry
 
     def _whole(self, text: str) -> str:
-        return self.files.get(text[1:]).decode("utf-8", "surrogatepass") if text.startswith(APART) else text
+        return self._files.get(text[1:]).decode("utf-8", "surrogatepass") if text.startswith(APART) else text
 
     def entries(self, run: str, kinds: Sequence[str] = ()) -> list[Entry]:
-        with self._reading() as database:
+        with self._link.reading() as database:
             rows = self._all_of(database, "call", "entries", f"{ENTRY}, texts, checksum", run)
         entries = [entry_of(row, run) for row in rows]
         return [entry for entry in entries if entry.kind in kinds] if kinds else entries
 
     def sums(self, run: str) -> Iterator[Entry]:
-        with self._reading() as database:
+        with self._link.reading() as database:
             number = self._number(database, run)
             self._see_that_agree(database, run, number)  # who goes on with a run asks for its sums first, in a thread
             first, last, count = known(database, "entries", number)
@@ -415,7 +299,7 @@ class SqliteStore:
     def _sums(self, run: str, number: int, after: int, last: int, left: int) -> Iterator[Entry]:
         more = True
         while more:
-            with self._reading() as database:
+            with self._link.reading() as database:
                 rows = database.execute(
                     f"SELECT number, {LIGHT}, texts, checksum FROM entries NOT INDEXED "
                     "WHERE number BETWEEN ? AND ? AND run = ? ORDER BY number LIMIT ?", (after, last, number, _PAGE)
@@ -428,23 +312,23 @@ class SqliteStore:
                     yield entry
             more = len(rows) == _PAGE
         if left:  # a row is lost, unless another process is at work on the run
-            with self._reading() as database:
+            with self._link.reading() as database:
                 self._all_of(database, "call", "entries", f"{LIGHT}, texts, checksum", run)
 
     def decisions(self, run: str) -> list[Decided]:
-        with self._reading() as database:
+        with self._link.reading() as database:
             rows = self._all_of(database, "decision", "decisions", DECISION, run)
         return sorted((decision_of(row, run) for row in rows), key=lambda one: one.address)
 
     def warnings(self, run: str) -> list[Warned]:
-        with self._reading() as database:
+        with self._link.reading() as database:
             rows = self._all_of(database, "warning", "warnings", WARNING, run)
         return sorted((warning_of(row, run) for row in rows), key=by_place)
 
     # --- attempts and answers ----------------------------------------------------------------------------------------
 
     def attempt(self, run: str, key: str, number: int) -> Attempt | None:
-        with self._reading() as database:
+        with self._link.reading() as database:
             row = database.execute(
                 "SELECT * FROM attempts WHERE run = ? AND key = ? AND number = ?", (run, key, number)
             ).fetchone()
@@ -454,9 +338,9 @@ class SqliteStore:
         return found._replace(result=self._whole(found.result))
 
     def put_attempt(self, attempt: Attempt) -> Attempt:
-        with self._failing("written"):
+        with self._link.failing("written"):
             kept = attempt._replace(result=self._apart(attempt.result))
-        with self._writing() as database:
+        with self._link.writing() as database:
             cursor = database.execute(
                 "INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", (*kept, sum_of(*kept))
             )
@@ -465,7 +349,7 @@ class SqliteStore:
         return self.attempt(attempt.run, attempt.key, attempt.number) or attempt
 
     def cached(self, key: str) -> Cached | None:
-        with self._reading() as database:
+        with self._link.reading() as database:
             row = database.execute("SELECT * FROM cache WHERE key = ?", (key,)).fetchone()
         found = None if row is None else cached_of(row)
         if found is None:
@@ -476,13 +360,13 @@ class SqliteStore:
             return None
 
     def put_cached(self, cached: Cached) -> None:
-        with self._failing("written"):
+        with self._link.failing("written"):
             kept = cached._replace(request=self._apart(cached.request), result=self._apart(cached.result))
-        with self._writing() as database:
+        with self._link.writing() as database:
             database.execute("INSERT OR REPLACE INTO cache VALUES (?, ?, ?, ?, ?, ?, ?)", (*kept, sum_of_cached(kept)))
 
     def drop_cached(self, before: float | None = None) -> int:
-        with self._writing() as database:
+        with self._link.writing() as database:
             if before is None:
                 return database.execute("DELETE FROM cache").rowcount
             return database.execute("DELETE FROM cache WHERE made < ?", (before,)).rowcount
@@ -490,24 +374,24 @@ class SqliteStore:
     # --- contents, and taking away -----------------------------------------------------------------------------------
 
     def put_file(self, data: bytes) -> str:
-        with self._failing("written"):
-            return self.files.put(data)
+        with self._link.failing("written"):
+            return self._files.put(data)
 
     def get_file(self, digest: str) -> bytes:
-        return self.files.get(digest)
+        return self._files.get(digest)
 
     def remove(self, runs: Sequence[str]) -> int:
         count = 0
         for run in runs:
-            with self.hold(run), self._writing() as database:
+            with self.hold(run), self._link.writing() as database:
                 count += database.execute("DELETE FROM runs WHERE id = ?", (run,)).rowcount
                 database.execute("DELETE FROM attempts WHERE run = ?", (run,))
                 self._numbers.pop(run, None)
         return count
 
     def clean(self) -> int:
-        before = self._size()
-        with self._writing() as database:
+        before = self._link.size()
+        with self._link.writing() as database:
             database.execute("DELETE FROM sources WHERE digest NOT IN (SELECT digest FROM run_sources)")
             wanted = {
                 row[0][1:]
@@ -515,40 +399,6 @@ class SqliteStore:
                                       ("attempts", "result"), ("cache", "request"), ("cache", "result"))
                 for row in database.execute(f"SELECT {column} FROM {table} WHERE {column} GLOB '@*'")
             }  # fmt: skip
-        freed = self.files.clean(wanted)
-        with self._lock, suppress(sqlite3.Error):  # another process may be at work: then the next time will do
-            self._database.execute("VACUUM")
-            self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        return freed + max(0, before - self._size())
-
-    def _size(self) -> int:
-        return _size(self.path) + _size(f"{self.path}-wal")
-
-
-def _use_log(database: sqlite3.Connection, patience: float) -> None:
-    """Write ahead into a log. Of two processes that open a new file at once SQLite tells one that it is locked, without
-    waiting for the other."""
-    deadline = time.monotonic() + patience
-    while True:
-        try:
-            database.execute("PRAGMA journal_mode = WAL")
-            return
-        except sqlite3.OperationalError as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                raise
-        time.sleep(0.005)
-
-
-def _size(path: str | Path) -> int:
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return 0
-
-
-def _shown(folder: Path) -> str:
-    try:
-        shown = os.path.relpath(folder)
-    except ValueError:  # another drive
-        return str(folder)
-    return str(folder) if shown.startswith("..") else shown
+        freed = self._files.clean(wanted)
+        self._link.shrink()
+        return freed + max(0, before - self._link.size())

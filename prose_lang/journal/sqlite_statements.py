@@ -1,6 +1,6 @@
 """What an SQLite store says to its database: the columns of records, and the statements of each change.
 
-Not here: transactions, and reading (`sqlite.py`).
+Not here: transactions (`sqlite_link.py`), and what else is read (`sqlite.py`).
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def die() -> None:
 def die_at_step(number: int) -> None:
     """Die at the so many-th call or return inside the journal, in whichever thread it is."""
     package = os.path.dirname(os.path.abspath(prose.__file__))
-    inside = tuple(os.path.join(package, *part) for part in (("journal", ""), ("handlers", "journal.py"),
+    inside = tuple(os.path.join(package, *part) for part in (("journal", ""), ("handlers", "journal"),
                                                               ("engine", "record"), ("engine", "resum")))  # fmt: skip
     known: dict[Any, bool] = {}
     left = number
@@ -223,7 +223,7 @@ class Zygote:
 def main() -> None:
     warm: Callable[[], Any] = lambda: undisturbed(Task(BY_NAME["sure-race"], 0), Path())  # noqa: E731
     warm()
-    assert sqlite.FILE  # what a session needs is imported before it is forked
+    assert sqlite.SqliteStore  # what a session needs is imported before it is forked
     assert threading.active_count() == 1, "a fork would lose the others"
     Zygote().serve()
 

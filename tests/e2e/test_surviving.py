@@ -33,7 +33,7 @@ from surviving_services import Line, Lines, read_lines
 from surviving_zygote import engine_of, told, undisturbed
 
 from prose_lang.journal import Entry, open_store
-from prose_lang.journal.sqlite import FILE
+from prose_lang.journal.sqlite_link import FILE
 
 if sys.platform == "win32" or not hasattr(os, "fork"):
     pytest.skip("there is no SIGKILL here, and no fork", allow_module_level=True)

@@ -17,7 +17,9 @@ from prose_lang.journal import Entry, RunRecord, SourceText, Store, open_store
 _HEAD = """
 import sys, time
 from prose_lang.journal import *
-def say(*what): print(*what, flush=True)
+def say(*what):  # at once, wherever Python is told to buffer nothing: who says it may be killed any moment
+    sys.stdout.write(" ".join(map(str, what)) + "\\n")
+    sys.stdout.flush()
 store = open_store(sys.argv[1])
 """
 

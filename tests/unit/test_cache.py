@@ -391,7 +391,7 @@ def test_a_run_that_is_gone_on_with_takes_no_answer_twice(tmp_path: Path) -> Non
     slots = {"w": "model:openai/m", "v": "model:openai/n"}
     run(tmp_path, Numbered(), body, slots=slots)
     store = SqliteStore(tmp_path)
-    with store._writing() as database:
+    with store._link.writing() as database:
         database.execute("DELETE FROM cache WHERE service = 'model:openai/n'")
     stopped = run(tmp_path, Fake(ServiceDown()), body, slots=slots)
     assert (stopped.status, stopped.usage.cached) == ("failed", 1)

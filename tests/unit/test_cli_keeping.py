@@ -186,10 +186,8 @@ def test_who_insists_on_a_record_gets_one_or_no_run(args: tuple[str, ...]) -> No
 
 
 def test_a_store_that_another_process_has_locked(monkeypatch: pytest.MonkeyPatch) -> None:
-    from prose_lang.journal import sqlite
-
     assert run("--store", "s", "-q").exit_code == 0
-    monkeypatch.setattr(sqlite, "PATIENCE", 0.01)
+    monkeypatch.setitem(open_store.__kwdefaults__, "patience", 0.01)
     other = sqlite3.connect("s/runs.sqlite", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     result = run("--store", "s", "-q")

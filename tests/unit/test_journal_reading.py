@@ -11,8 +11,10 @@ from servers.stores import entry
 
 import prose_lang as prose
 from prose_lang.engine.outcome import Outcome
-from prose_lang.handlers import journal as journal_module
-from prose_lang.handlers.journal import Reader, spent, usage_of
+from prose_lang.handlers import journal_ledger, journal_reading
+from prose_lang.handlers.journal import BREATH
+from prose_lang.handlers.journal_reading import Reader
+from prose_lang.handlers.journal_usage import spent, usage_of
 from prose_lang.handlers.limits import Spent
 from prose_lang.journal import Change, Entry, Store
 from prose_lang.journal.records import Decided
@@ -139,11 +141,11 @@ def test_decisions_that_were_lost_are_written_when_they_are_made_again(
     tmp_path: Path, text: str, held: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process may die after a decision, before it was written: then no call that followed it is on record."""
-    monkeypatch.setattr(journal_module, "_HELD", held)
+    monkeypatch.setattr(journal_ledger, "_HELD", held)
     run = Run(tmp_path / "s", text)
     outcome = run.interrupted()
     whole = run.decisions(outcome.run_id)
-    database = run.store._database
+    database = run.store._link.database
     # As if it had died in the third call. What the first two waited for is on record, and nothing else is.
     for call in run.store.entries(outcome.run_id, ["call"])[2:]:
         database.execute("DELETE FROM entries WHERE key = ?", (call.key,))
@@ -178,7 +180,7 @@ def test_others_run_while_a_long_run_is_read_back(tmp_path: Path) -> None:
 
     turns, status = asyncio.run(main())
     assert status == "failed"  # the last call is not in the record
-    assert turns >= 1_000 // journal_module.BREATH
+    assert turns >= 1_000 // BREATH
 
 
 class Kept:
@@ -195,8 +197,8 @@ class Kept:
 
 
 def test_a_reader_asks_once_for_many_and_keeps_no_more_than_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journal_module, "AHEAD", 9)
-    monkeypatch.setattr(journal_module, "_KEPT", 40_000)
+    monkeypatch.setattr(journal_reading, "_AHEAD", 9)
+    monkeypatch.setattr(journal_reading, "_KEPT", 40_000)
     kept = Kept(100)
     reader = Reader(cast("Store", kept), "r")
     for number in range(100):

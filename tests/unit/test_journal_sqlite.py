@@ -416,7 +416,7 @@ def test_full_durability_forces_each_transaction_to_the_disk(folder: Place, dura
     folder.open().create(record("one"), [])
     with closing(open_store(folder.where, durability=durability)) as store:
         assert isinstance(store, SqliteStore)
-        mode = store._database.execute("PRAGMA synchronous").fetchone()[0]
+        mode = store._link.database.execute("PRAGMA synchronous").fetchone()[0]
     assert mode == {"normal": 1, "full": 2}[durability]
     if shutil.which("strace") is None:
         pytest.skip("strace is not installed: nobody counts what is forced to the disk")

@@ -24,7 +24,7 @@ import pytest
 
 import prose_lang as prose
 from prose_lang.engine.outcome import Outcome
-from prose_lang.journal.sqlite import FILE
+from prose_lang.journal.sqlite_link import FILE
 
 TEXT = """\
 let found = []
@@ -197,7 +197,7 @@ def test_a_store_that_another_process_locks_for_long(store: Path, stop: bool) ->
 def impatient(engine: prose.Engine) -> None:
     """Have an engine's store wait for a fifth of a second, and not for ten."""
     store: Any = engine.resuming.store
-    store._database.execute("PRAGMA busy_timeout = 200")
+    store._link.database.execute("PRAGMA busy_timeout = 200")
 
 
 def test_a_store_that_another_process_locks_for_a_moment(store: Path) -> None:

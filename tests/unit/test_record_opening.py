@@ -9,7 +9,7 @@ from pathlib import Path
 
 import prose_lang as prose
 from prose_lang.journal import Store, open_store
-from prose_lang.journal.sqlite import FILE
+from prose_lang.journal.sqlite_link import FILE
 
 
 def test_many_open_a_new_store_at_once(tmp_path: Path) -> None:
