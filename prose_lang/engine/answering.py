@@ -239,7 +239,15 @@ def _whole(waiting: Waiting, name: str, given: Given) -> Value:
             wanted = ", ".join(item.name for item in waiting.outputs)
             raise CheckError("P211", f"`{name}` is to be an object with {wanted}", hint=_by_fields(waiting))
         return _object(waiting, {key: Given(part) for key, part in value.items()})
-    return _used_as(waiting.demand, value) if given.text else value
+    if not given.text or not isinstance(value, str):
+        return value
+    if _read_by_fields(waiting.demand):
+        if not value.lstrip().startswith("{"):
+            read = ", ".join(waiting.demand.fields)
+            raise CheckError("P211", f"`{name}` is to be an object, for the program reads {read} of it",
+                             hint=_by_fields(waiting))  # fmt: skip
+        return _parsed(name, value)
+    return _used_as(waiting.demand, value)
 
 
 def _of_fields(waiting: Waiting, fields: Mapping[str, Given]) -> Value:
@@ -309,6 +317,18 @@ def _used_as(demand: Demand, value: Value) -> Value:
     return value if number is None else number
 
 
+def _read_by_fields(demand: Demand) -> bool:
+    """Whether a text would be read as if it said nothing: its fields are read, and it is used as nothing else.
+
+    >>> read = Demand()
+    >>> read.field("approved").kinds.add("boolean")
+    >>> _read_by_fields(read)
+    True
+    """
+    whole = demand.decided or demand.said or demand.words or demand.labels or demand.kinds - {"object"}
+    return not whole and any(not part.optional for part in demand.fields.values())
+
+
 def _verdict(waiting: Waiting, name: str, value: Value) -> Value:
     """A person in the place of the judge may say yes or no, or the label."""
     labels = waiting.labels
@@ -328,4 +348,5 @@ def _verdict(waiting: Waiting, name: str, value: Value) -> Value:
 
 
 def _by_fields(waiting: Waiting) -> str:
-    return f"an answer may be given by its fields: {' '.join(f'{item.name}=…' for item in waiting.outputs)}"
+    names = [item.name for item in waiting.outputs] or waiting.fields
+    return f"an answer may be given by its fields: {' '.join(f'{name}=…' for name in names)}"

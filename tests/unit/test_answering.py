@@ -131,6 +131,30 @@ return [found.score * 2, found.name, "not"]
     assert answer(tmp_path / "b", run, text=True, decision="reject", score="3", name="3").value == [6, "3", "not"]
 
 
+def test_a_text_is_no_answer_where_only_fields_are_read(tmp_path: Path) -> None:
+    body = """\
+let found = call ask
+  question: "well?"
+if found.approved:
+  return "sent"
+return "kept"
+"""
+    run = waiting(tmp_path, body).run_id
+    assert refused(tmp_path, run, text=True, ask="yes") == [
+        (
+            "P211", "`ask` is to be an object, for the program reads approved of it",
+            "an answer may be given by its fields: approved=…",
+        )
+    ]  # fmt: skip
+    [(code, message, _)] = refused(tmp_path, run, text=True, ask="{yes")
+    assert (code, message[:25]) == ("P211", "`ask` is not valid JSON: ")
+    assert answer(tmp_path, run, text=True, ask='{"approved": true}').value == "sent"
+    run = waiting(tmp_path / "b", body).run_id
+    assert answer(tmp_path / "b", run, text=True, approved="no").value == "kept"
+    run = waiting(tmp_path / "c", body).run_id
+    assert answer(tmp_path / "c", run, ask="yes").value == "kept"  # from Python, or by :=, it is what it is
+
+
 def test_a_name_is_a_service_a_slot_or_an_address(tmp_path: Path) -> None:
     text = """\
 ---
