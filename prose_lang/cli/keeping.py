@@ -93,9 +93,9 @@ class Keeping(NamedTuple):
 
 
 class Location(NamedTuple):
-    """Where runs are recorded: `store` is a folder or a URL, as `journal.open_store` takes it, and `by` what says so, if
-    anything does. `settings` are those of the project; `ours` tells whether they may say what is kept there: not where
-    the store is another one than the project's."""
+    """Where runs are recorded: `store` is a folder or a URL, as `journal.open_store` takes it, and `by` what says so,
+    if anything does. `settings` are those of the project; `ours` tells whether they may say what is kept there: not
+    where the store is another one than the project's."""
 
     store: str
     settings: RecordSettings
