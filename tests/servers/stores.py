@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import subprocess
 import sys
@@ -20,6 +21,9 @@ from prose_lang.journal import *
 def say(*what): print(*what, flush=True)
 store = open_store(sys.argv[1])
 """
+
+#: A table in a statement for both.
+_TABLE = re.compile(r"<(\w+)>")
 
 
 class Place:
@@ -44,13 +48,13 @@ class Place:
         if self.postgres:
             import psycopg
 
-            text = statement.replace("<", "prose.").replace(">", "").replace("?", "%s")
+            text = _TABLE.sub(r"prose.\1", statement).replace("?", "%s")
             with psycopg.connect(self.where, autocommit=True) as link:
                 cursor = link.execute(text, given)
                 return cursor.fetchall() if cursor.description else []
         link = sqlite3.connect(Path(self.where, "runs.sqlite"), isolation_level=None)
         try:
-            return link.execute(statement.replace("<", "").replace(">", ""), given).fetchall()
+            return link.execute(_TABLE.sub(r"\1", statement), given).fetchall()
         finally:
             link.close()
 
