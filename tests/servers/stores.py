@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from prose_lang.journal import Entry, RunRecord, SourceText, Store, open_store
+from prose_lang.journal import Entry, RunRecord, SourceText, Store, StoreError, open_store
 
 #: What a process of its own starts with: `store` is open, `say` prints a line at once.
 _HEAD = """
@@ -104,6 +104,26 @@ def database(postgres_url: str) -> Iterator[Place]:
     found = Place(postgres_url)
     yield found
     found.close()
+
+
+@pytest.fixture
+def store(place: Place) -> Store:
+    """Each kind of store in turn, with the run `one`."""
+    made = place.open()
+    made.create(record("one"), [source("one")])
+    return made
+
+
+def code_of(call: Any, *given: Any) -> str:
+    """The code of the StoreError that a call raises."""
+    with pytest.raises(StoreError) as caught:
+        call(*given)
+    return caught.value.code
+
+
+def keys(entries: list[Entry]) -> list[str]:
+    """The keys of entries, in their order."""
+    return [one.key for one in entries]
 
 
 def record(run: str, **changed: Any) -> RunRecord:
