@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     )
     from prose_lang.engine import Engine, Outcome, Pattern
     from prose_lang.handlers import Limits, Quota
+    from prose_lang.journal import StoreError
     from prose_lang.runtime.current import CurrentCall, current_call
     from prose_lang.runtime.events import TextDelta
     from prose_lang.services import Script, read_script, ref, service
@@ -67,6 +68,7 @@ __all__ = [
     "ServiceError",
     "Source",
     "SourceError",
+    "StoreError",
     "TextDelta",
     "WaitingError",
     "current_call",
@@ -85,6 +87,7 @@ _HOMES = {
     ),
     "prose_lang.engine": "Engine Outcome Pattern",
     "prose_lang.handlers": "Limits Quota",
+    "prose_lang.journal": "StoreError",
     "prose_lang.runtime.current": "CurrentCall current_call",
     "prose_lang.runtime.events": "TextDelta",
     "prose_lang.services": "Script read_script ref service",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from servers.postgres import own_postgres_server, postgres_server, postgres_url
-from servers.stores import database, folder, place
+from servers.stores import database, folder, place, store
 from servers.temporal import own_temporal_server, temporal_server
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "place",
     "postgres_server",
     "postgres_url",
+    "store",
     "temporal_server",
 ]
 

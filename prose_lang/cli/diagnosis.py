@@ -53,6 +53,7 @@ def diagnosis(terminal: Terminal) -> dict[str, Any]:
             "address": terminal.environ.get(ADDRESS_VARIABLE) or DEFAULT_ADDRESS,
             "temporalio": _version("temporalio"),
         },
+        "store": _store(terminal),
         "live_calls": not live_calls_off(terminal.environ),
         "limits": {
             "calls": limits.calls,
@@ -88,6 +89,7 @@ def lines(found: Mapping[str, Any]) -> Iterator[str]:
     engine = found["engine"]
     client = f"temporalio {engine['temporalio']}" if engine["temporalio"] else "temporalio is not installed"
     yield f"engine     Temporal at {visible(engine['address'])}, for runs with --queue; {client}"
+    yield f"store      {_store_line(found['store'])}"
     limits = (f"{name.replace('_', ' ')} {_amount(name, value)}" for name, value in found["limits"].items())
     yield f"limits     {', '.join(limits)} (unless set)"
 
@@ -111,6 +113,38 @@ def _models(terminal: Terminal) -> dict[str, Any]:
         "seconds": settings.seconds,
         "retries": settings.retries,
     }
+
+
+def _store(terminal: Terminal) -> dict[str, Any]:
+    """Where the runs of the working directory are recorded. The store is not opened: a server may be far away."""
+    from pathlib import Path
+
+    from prose_lang.cli.keeping import Keeping, location
+    from prose_lang.diagnostics import ProseError
+
+    try:
+        place = location(Keeping(), terminal)
+    except ProseError as error:
+        return {"error": error.message}
+    found: dict[str, Any] = {"by": place.by, "record": place.settings.record}
+    if "://" in place.store:
+        from prose_lang.journal.postgres_link import shown
+
+        return {"place": shown(place.store), **found, "psycopg": _version("psycopg")}
+    return {"place": place.store, **found, "there": Path(place.store, "runs.sqlite").is_file()}
+
+
+def _store_line(store: Mapping[str, Any]) -> str:
+    if "error" in store:
+        return f"faulty settings: {visible(store['error'])}"
+    facts = [visible(store["place"]) + (f", as {store['by']} says" if store["by"] else "")]
+    if not store["record"]:
+        facts.append("runs are recorded with --record alone")
+    if "psycopg" in store:
+        facts.append(f"psycopg {store['psycopg']}" if store["psycopg"] else "psycopg is not installed")
+    elif not store["there"]:
+        facts.append("no run is recorded there yet")
+    return "; ".join(facts)
 
 
 def _model_lines(models: Mapping[str, Any]) -> Iterator[str]:

@@ -93,13 +93,14 @@ class Keeping(NamedTuple):
 
 
 class Location(NamedTuple):
-    """Where runs are recorded: `store` is a folder or a URL, as `journal.open_store` takes it. `settings` are those of
-    the project; `ours` tells whether they may say what is kept there: not where the store is another one than the
-    project's."""
+    """Where runs are recorded: `store` is a folder or a URL, as `journal.open_store` takes it, and `by` what says so,
+    if anything does. `settings` are those of the project; `ours` tells whether they may say what is kept there: not
+    where the store is another one than the project's."""
 
     store: str
     settings: RecordSettings
     ours: bool
+    by: str | None
 
 
 def location(keeping: Keeping, terminal: Terminal) -> Location:
@@ -111,17 +112,17 @@ def location(keeping: Keeping, terminal: Terminal) -> Location:
     said = keeping.store or terminal.environ.get(STORE)
     if said:
         _hide_password(said, terminal)
-        return Location(said, settings, ours=False)
+        return Location(said, settings, ours=False, by="--store" if keeping.store else STORE)
     if settings.store is not None:
-        return Location(settings.store, settings, ours=True)
+        return Location(settings.store, settings, ours=True, by="the settings file")
     from prose_lang.settings import project_folder
 
     project = project_folder(folder)
     if project is not None:
-        return Location(str(project / ".prose" / "runs"), settings, ours=True)
+        return Location(str(project / ".prose" / "runs"), settings, ours=True, by=None)
     from prose_lang.engine.conversations import user_folder
 
-    return Location(str(user_folder() / "runs"), settings, ours=False)
+    return Location(str(user_folder() / "runs"), settings, ours=False, by=None)
 
 
 def engine_arguments(keeping: Keeping, terminal: Terminal) -> Mapping[str, Any]:

@@ -6,22 +6,12 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from prose_lang.report.run_paths import PASSES
+
 _STEP = re.compile(r"\.(repeat|loop|for|parallel|map|pmap|filter|reduce|retry)\[(\d+)\]")
 _ROLE = re.compile(r"\.(?:call|session|resume|do):([^/#]+)(?:#\d+)?$")
-#: The word for a step, and the number of its first pass in addresses.
-_WORDS: Mapping[str, tuple[str, int]] = MappingProxyType(
-    {
-        "repeat": ("round", 1),
-        "loop": ("round", 1),
-        "for": ("item", 0),
-        "parallel": ("branch", 0),
-        "map": ("item", 0),
-        "pmap": ("item", 0),
-        "filter": ("item", 0),
-        "reduce": ("item", 0),
-        "retry": ("retry", 1),
-    }
-)
+#: The word for a step, and the number of its first pass in addresses: a further attempt is one here, too.
+_WORDS: Mapping[str, tuple[str, int]] = MappingProxyType({**PASSES, "retry": ("retry", 1)})
 
 
 def passes(address: str) -> str:

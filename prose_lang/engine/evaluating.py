@@ -19,7 +19,7 @@ from prose_lang.journal import Store
 from prose_lang.journal.leaving import LeavableStore
 from prose_lang.transports import RunTask, Transport
 
-#: What says something about a worker or its store, and not about the run.
+#: What says something about a worker, its store or the server, and not about the run.
 _OTHERS_MAY = frozenset({"P501", "P503", "P504"})
 
 
@@ -48,7 +48,8 @@ class RunEvaluation:
         self.engine_of = engine_of
 
     async def run(self) -> str:
-        """See `Evaluation`."""
+        """See `Evaluation`. A run whose record breaks off here is given back: another goes on from what there is of it,
+        and so does this one once its store answers again."""
         run = self.task.run
         record = await asyncio.to_thread(self.store.run, run)
         engine = self._engine(json.loads(record.options))
@@ -56,10 +57,11 @@ class RunEvaluation:
             outcome = await engine.resuming.outcome_async(run, names_of(self.task), recorded_sources=True)
         finally:
             await engine.models.release()
+        if outcome.unrecorded is not None:
+            raise outcome.unrecorded
+        if outcome.error is not None and outcome.error.code in _OTHERS_MAY:
+            raise outcome.error
         if outcome.status == "invalid":
-            assert outcome.error is not None, "what is invalid says why"
-            if outcome.error.code in _OTHERS_MAY:
-                raise outcome.error
             await asyncio.to_thread(put_down, self.store, run, outcome)
         return outcome.status
 

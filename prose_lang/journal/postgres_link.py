@@ -5,6 +5,7 @@ psycopg is an extra of this package and is imported here, when a store is opened
 
 from __future__ import annotations
 
+import logging
 import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -30,6 +31,9 @@ SET tcp_keepalives_idle = 15;
 SET tcp_keepalives_interval = 5;
 SET tcp_keepalives_count = 3;
 """
+#: psycopg logs what it ignores while a lost connection is closed, of which an error tells already. A host that listens
+#: hears it; without this one Python would print it.
+_UNHEARD = logging.NullHandler()
 _SECRETS = re.compile(r"([?&](?:ssl)?password=)[^&#]*", re.IGNORECASE)
 
 
@@ -55,6 +59,7 @@ def driver() -> Any:
     except ImportError:
         raise StoreError("P501", "a store in PostgreSQL needs the package psycopg, which is not installed",
                          hint="pip install 'openprose-lang[postgres]'") from None  # fmt: skip
+    logging.getLogger("psycopg").addHandler(_UNHEARD)
     return psycopg
 
 

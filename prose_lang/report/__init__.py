@@ -1,1 +1,2 @@
-"""Reports on programs that are not run: how they flow (`graph`), and how many calls they can make (`show --calls`)."""
+"""Reports: how programs that are not run flow (`graph`), and how many calls they can make (`show --calls`); and which
+way recorded runs took, as trees and pages (`trace`)."""

@@ -11,7 +11,6 @@ import contextlib
 import json
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -22,6 +21,8 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from servers.postgres import PostgresServer
+from servers.stores import Place
 from servers.temporal import TemporalServer
 
 import prose_lang
@@ -58,8 +59,8 @@ EVALUATOR = """
 import sys
 sys.path.insert(0, {tests!r})
 from e2e.test_temporal_workers import PROGRAM, engine
-folder, address, queue, how, given = sys.argv[1:]
-made = engine(folder, address, queue)
+folder, address, queue, store, how, given = sys.argv[1:]
+made = engine(folder, address, queue, store)
 if how == "run":
     made.outcome(made.loads(PROGRAM.format(seconds=0.15)), {{"items": list(range(int(given)))}})
 else:
@@ -75,7 +76,7 @@ return parallel for i in items:
 """
 
 
-def engine(folder: str | Path, address: str, queue: str) -> Engine:
+def engine(folder: str | Path, address: str, queue: str, store: str) -> Engine:
     """An evaluator's engine: it knows the services, and makes no call of them itself."""
     from prose_lang.services import load_services_files
     from prose_lang.transports.temporal import TemporalDispatch
@@ -84,7 +85,7 @@ def engine(folder: str | Path, address: str, queue: str) -> Engine:
     return Engine(
         services=dict(load_services_files([str(Path(folder) / "services.py")])),
         transport=transport,
-        store=Path(folder) / "store",
+        store=store,
         limits=Limits(calls=None),
     )
 
@@ -119,11 +120,12 @@ class Deeds:
 
 
 class Site:
-    """A folder with services, a store and a file of deeds; a queue; and the workers that take from it."""
+    """A folder with services and a file of deeds; a store; a queue; and the workers that take from it."""
 
-    def __init__(self, folder: Path, address: str) -> None:
+    def __init__(self, folder: Path, address: str, store: str) -> None:
         self.folder = folder
         self.address = address
+        self.store = store
         self.queue = f"workers-{uuid4().hex[:8]}"
         self.deeds = Deeds(folder)
         self.processes: list[subprocess.Popen[str]] = []
@@ -133,7 +135,7 @@ class Site:
         """Start a worker and wait until it takes calls."""
         made = self.start(
             "-m", "prose_lang", "worker", "--services", "services.py", "--queue", self.queue, "--slots", str(slots),
-            "--store", "store", "--temporal", self.address,
+            "--store", self.store, "--temporal", self.address,
         )  # fmt: skip
         assert made.stderr is not None
         assert made.stderr.readline().startswith(f"takes calls of the queue `{self.queue}`")
@@ -141,7 +143,7 @@ class Site:
 
     def evaluator(self, how: str, given: str) -> subprocess.Popen[str]:
         text = EVALUATOR.format(tests=str(Path(__file__).parent.parent))
-        return self.start("-c", text, str(self.folder), self.address, self.queue, how, given)
+        return self.start("-c", text, str(self.folder), self.address, self.queue, self.store, how, given)
 
     def start(self, *words: str) -> subprocess.Popen[str]:
         made = subprocess.Popen(
@@ -151,14 +153,16 @@ class Site:
         self.processes.append(made)
         return made
 
+    def engine(self) -> Engine:
+        return engine(self.folder, self.address, self.queue, self.store)
+
     def run(self, items: int, seconds: float) -> Any:
-        made = engine(self.folder, self.address, self.queue)
+        made = self.engine()
         return made.run_async(made.loads(PROGRAM.format(seconds=seconds)), {"items": list(range(items))})
 
     def answered(self) -> set[int]:
         """Those whose answers are kept."""
-        with contextlib.closing(sqlite3.connect(self.folder / "store" / "runs.sqlite")) as database:
-            rows = database.execute("SELECT result FROM attempts WHERE number > 0").fetchall()
+        rows = Place(self.store).sql("SELECT result FROM <attempts> WHERE number > 0")
         return {json.loads(row[0])["value"]["n"] for row in rows}
 
     def close(self) -> None:
@@ -169,7 +173,17 @@ class Site:
 
 @pytest.fixture
 def site(tmp_path: Path, temporal_server: TemporalServer) -> Iterator[Site]:
-    made = Site(tmp_path, temporal_server.address)
+    made = Site(tmp_path, temporal_server.address, str(tmp_path / "store"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def site_on_postgres(
+    tmp_path: Path, own_temporal_server: TemporalServer, own_postgres_server: PostgresServer
+) -> Iterator[Site]:
+    """One with a database as its store, and servers that the test may stop."""
+    made = Site(tmp_path, own_temporal_server.address, own_postgres_server.url())
     yield made
     made.close()
 
@@ -227,7 +241,7 @@ def test_an_evaluator_that_is_killed_goes_on_elsewhere_and_no_call_is_made_twice
     dying.wait()
     before = len(site.deeds.ended())
     assert before < 200
-    other = engine(site.folder, site.address, site.queue)
+    other = site.engine()
     assert other.records is not None
     (record,) = other.records.store.runs()
     second = site.evaluator("resume", record.id)
@@ -239,7 +253,7 @@ def test_an_evaluator_that_is_killed_goes_on_elsewhere_and_no_call_is_made_twice
 
 def test_a_detached_run_goes_on_at_another_worker_when_its_evaluator_is_killed(site: Site) -> None:
     first = site.worker(4)
-    made = engine(site.folder, site.address, site.queue)
+    made = site.engine()
     assert made.records is not None
     store = made.records.store
     number = made.detach(made.loads(PROGRAM.format(seconds=0.2)), {"items": list(range(100))})
@@ -257,6 +271,58 @@ def test_a_detached_run_goes_on_at_another_worker_when_its_evaluator_is_killed(s
     begun = site.deeds.begun()
     assert set(begun) == set(range(100))
     assert sum(begun.values()) <= 104  # the calls that died with the first worker were made again
+
+
+def test_with_a_database_nothing_that_was_answered_is_made_again_whoever_is_killed(site_on_postgres: Site) -> None:
+    """A run of 200 calls: its evaluator is killed, then a worker, and it is gone on with."""
+    site = site_on_postgres
+    first, _ = site.worker(4), site.worker(4)
+    dying = site.evaluator("run", "200")
+    wait_until(lambda: len(site.deeds.ended()) >= 40)
+    dying.kill()
+    dying.wait()
+    records = site.engine().records
+    assert records is not None
+    (record,) = records.store.runs()
+    assert not records.store.held(record.id)
+    second = site.evaluator("resume", record.id)
+    wait_until(lambda: len(site.deeds.ended()) >= 80)
+    first.kill()
+    first.wait()
+    killed, answered = len(site.deeds.lines()), site.answered()
+    out, err = second.communicate(timeout=60)
+    assert out.strip() == str([n * n for n in range(200)]), err
+    again = {n for what, n, _ in site.deeds.lines()[killed:] if what == "begin"}
+    assert not again & answered
+    begun = site.deeds.begun()
+    assert set(begun) == set(range(200))
+    assert sum(begun.values()) <= 204  # what the dead worker had under way
+    assert records.store.run(record.id).status == "ok"
+
+
+def test_a_detached_run_outlives_its_servers(
+    site_on_postgres: Site, own_temporal_server: TemporalServer, own_postgres_server: PostgresServer
+) -> None:
+    """Both are gone for a while, with all that was not durable; the workers stay, and end the run with no word."""
+    site = site_on_postgres
+    workers = [site.worker(4), site.worker(4)]
+    made = site.engine()
+    assert made.records is not None
+    store = made.records.store
+    number = made.detach(made.loads(PROGRAM.format(seconds=0.15)), {"items": list(range(120))})
+    wait_until(lambda: len(site.deeds.ended()) >= 30)
+    own_temporal_server.stop()
+    own_postgres_server.stop()
+    wait_until(lambda: site.deeds.ended() == set(site.deeds.begun()))  # while nobody can be told
+    begun = site.deeds.begun()
+    assert own_postgres_server.start()
+    kept = site.answered()
+    assert own_temporal_server.start()
+    wait_until(lambda: store.run(number).status == "ok")
+    assert json.loads(store.run(number).outcome or "")["value"] == [n * n for n in range(120)]
+    assert all(site.deeds.begun()[n] == begun[n] for n in kept)  # nothing on record was made again
+    assert set(site.deeds.begun()) == set(range(120))
+    assert [worker.poll() for worker in workers] == [None, None]
 
 
 def test_a_worker_ends_what_it_does_when_it_is_told_to_stop(site: Site) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,7 @@ import prose_lang
 NAMES = [
     "Cassette",
     "CheckError",
+    "CurrentCall",
     "Diagnostic",
     "Engine",
     "LimitError",
@@ -31,8 +33,10 @@ NAMES = [
     "ServiceError",
     "Source",
     "SourceError",
+    "StoreError",
     "TextDelta",
     "WaitingError",
+    "current_call",
     "load",
     "loads",
     "model_service",
@@ -42,7 +46,12 @@ NAMES = [
 ]
 
 #: What the import of the package must not load: a host program pays for what it uses.
-HEAVY = {"litellm", "lark", "rich", "click", "cattrs", "ruamel", "markdown_it", "asyncio", "attr"}
+HEAVY = {
+    "litellm", "lark", "rich", "click", "cattrs", "ruamel", "markdown_it", "asyncio", "attr", "sqlite3", "psycopg",
+    "temporalio",
+}  # fmt: skip
+#: What belongs to stores and engines that were not asked for.
+ELSEWHERE = {"psycopg", "temporalio", "google", "litellm"}
 
 
 def loaded_by(code: str) -> set[str]:
@@ -96,3 +105,26 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
 def test_loading_and_running_a_pattern_loads_no_model_client() -> None:
     loaded = loaded_by("import prose_lang; prose_lang.loads('return 1').run()")
     assert loaded & {"litellm", "lark", "rich", "click"} == set()
+
+
+def test_the_help_of_the_program_loads_no_store_and_no_engine() -> None:
+    for words in (["--help"], ["run", "--help"], ["worker", "--help"], ["runs", "--help"]):
+        loaded = loaded_by(f"from prose_lang.cli.main import cli\ncli({words}, standalone_mode=False)")
+        assert "click" in loaded
+        assert loaded & (ELSEWHERE | {"sqlite3", "attr", "lark"}) == set(), words
+
+
+def test_a_run_loads_only_the_store_that_it_has(tmp_path: Path) -> None:
+    words = ["run", "refine", "refiner=plain", "evaluator=readability", "task_brief=Utilize it."]
+    code = "from prose_lang.cli.main import cli\ncli({words}, standalone_mode=False)"
+    without = loaded_by(code.format(words=[*words, "--no-record"]))
+    assert without & (ELSEWHERE | {"sqlite3"}) == set()
+    recorded = loaded_by(code.format(words=[*words, "--store", str(tmp_path)]))
+    assert "sqlite3" in recorded
+    assert recorded & ELSEWHERE == set()
+
+
+def test_importing_and_running_warns_of_nothing() -> None:
+    code = "import prose_lang; prose_lang.loads('return 1').run(); prose_lang.StoreError; prose_lang.current_call()"
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -96,6 +96,27 @@ class Guarded:
         return self.output.read_text(errors="replace")[-2000:]
 
 
+class Server:
+    """What runs a `Guarded` process in a temporary folder. `start` begins it, and what it keeps outlives `stop`."""
+
+    def __init__(self, name: str) -> None:
+        self.folder = temporary_folder(name)
+        self._process: Guarded | None = None
+
+    def stop(self) -> None:
+        """End it at once, as a power cut would: connections break off, and what was under way is lost."""
+        if self._process is not None:
+            self._process.stop()
+
+    def close(self) -> None:
+        """End it and throw away what it keeps."""
+        self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _said(self) -> str:
+        return self._process.said() if self._process is not None else ""
+
+
 def listens(port: int) -> bool:
     """Whether somebody accepts connections on a port of loopback."""
     with socket.socket() as one:

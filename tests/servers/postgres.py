@@ -17,19 +17,18 @@ from typing import Any
 
 import pytest
 
-from servers import Guarded, free_ports, missing, program, temporary_folder
+from servers import Guarded, Server, free_ports, missing, program
 
 _NUMBERS = itertools.count(1)
 
 
-class PostgresServer:
+class PostgresServer(Server):
     """A server. `url(NAME)` is that of a database; the port and what it keeps outlive `stop` and `start`."""
 
     def __init__(self, binaries: Path, *, fsync: bool = False) -> None:
-        self.folder = temporary_folder("postgres")
+        super().__init__("postgres")
         self._binaries = binaries
         self._fsync = fsync
-        self._process: Guarded | None = None
         self._user = _unprivileged()
         if self._user is not None:
             shutil.chown(self.folder, self._user)
@@ -46,7 +45,7 @@ class PostgresServer:
             (self.port,) = free_ports(1)
             if self.start():
                 return
-        raise RuntimeError(f"PostgreSQL does not start: {self._process.said() if self._process else ''}")
+        raise RuntimeError(f"PostgreSQL does not start: {self._said()}")
 
     @property
     def data(self) -> Path:
@@ -68,16 +67,6 @@ class PostgresServer:
             self.folder, stop_signal=signal.SIGQUIT, user=self._user,
         )  # fmt: skip
         return self._process.wait_until(self._answers)
-
-    def stop(self) -> None:
-        """End it at once: connections break off, and what was under way is lost."""
-        if self._process is not None:
-            self._process.stop()
-
-    def close(self) -> None:
-        """End it and throw away what it keeps."""
-        self.stop()
-        shutil.rmtree(self.folder, ignore_errors=True)
 
     def do(self, *statements: str, database: str = "postgres") -> list[tuple[Any, ...]]:
         """Do statements; gives the rows of the last one, if it has any."""

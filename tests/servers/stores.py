@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from prose_lang.journal import Entry, RunRecord, SourceText, Store, open_store
+from prose_lang.journal import Entry, RunRecord, SourceText, Store, StoreError, open_store
 
 #: What a process of its own starts with: `store` is open, `say` prints a line at once.
 _HEAD = """
@@ -22,6 +23,9 @@ def say(*what):  # at once, wherever Python is told to buffer nothing: who says 
     sys.stdout.flush()
 store = open_store(sys.argv[1])
 """
+
+#: A table in a statement for both.
+_TABLE = re.compile(r"<(\w+)>")
 
 
 class Place:
@@ -46,13 +50,13 @@ class Place:
         if self.postgres:
             import psycopg
 
-            text = statement.replace("<", "prose.").replace(">", "").replace("?", "%s")
+            text = _TABLE.sub(r"prose.\1", statement).replace("?", "%s")
             with psycopg.connect(self.where, autocommit=True) as link:
                 cursor = link.execute(text, given)
                 return cursor.fetchall() if cursor.description else []
         link = sqlite3.connect(Path(self.where, "runs.sqlite"), isolation_level=None)
         try:
-            return link.execute(statement.replace("<", "").replace(">", ""), given).fetchall()
+            return link.execute(_TABLE.sub(r"\1", statement), given).fetchall()
         finally:
             link.close()
 
@@ -102,6 +106,26 @@ def database(postgres_url: str) -> Iterator[Place]:
     found = Place(postgres_url)
     yield found
     found.close()
+
+
+@pytest.fixture
+def store(place: Place) -> Store:
+    """Each kind of store in turn, with the run `one`."""
+    made = place.open()
+    made.create(record("one"), [source("one")])
+    return made
+
+
+def code_of(call: Any, *given: Any) -> str:
+    """The code of the StoreError that a call raises."""
+    with pytest.raises(StoreError) as caught:
+        call(*given)
+    return caught.value.code
+
+
+def keys(entries: list[Entry]) -> list[str]:
+    """The keys of entries, in their order."""
+    return [one.key for one in entries]
 
 
 def record(run: str, **changed: Any) -> RunRecord:

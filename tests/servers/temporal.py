@@ -6,25 +6,23 @@ Ports are free ones of loopback, so that several can run side by side. It is up 
 from __future__ import annotations
 
 import asyncio
-import shutil
 from collections.abc import Iterator
 
 import pytest
 
-from servers import Guarded, free_ports, missing, program, temporary_folder
+from servers import Guarded, Server, free_ports, missing, program
 
 
-class TemporalServer:
+class TemporalServer(Server):
     """A development server. `address` is HOST:PORT; it and what the server knows stay over `stop` and `start`.
 
     `settings` are of its dynamic configuration, KEY=VALUE.
     """
 
     def __init__(self, binary: str, *settings: str) -> None:
+        super().__init__("temporal")
         self.settings = [part for setting in settings for part in ("--dynamic-config-value", setting)]
-        self.folder = temporary_folder("temporal")
         self._binary = binary
-        self._process: Guarded | None = None
         self.port = 0
         for _ in range(3):  # a chosen port may be gone when it is used
             self.port, self._http, self._metrics = free_ports(3)
@@ -49,16 +47,6 @@ class TemporalServer:
         )  # fmt: skip
         return self._process.wait_until(self._answers)
 
-    def stop(self) -> None:
-        """End it at once, as a power cut would."""
-        if self._process is not None:
-            self._process.stop()
-
-    def close(self) -> None:
-        """End it and throw away what it knows."""
-        self.stop()
-        shutil.rmtree(self.folder, ignore_errors=True)
-
     def _answers(self) -> bool:
         from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
         from temporalio.client import Client
@@ -72,9 +60,6 @@ class TemporalServer:
         except RuntimeError:  # what temporalio raises for "not reachable" and "no such namespace" alike
             return False
         return True
-
-    def _said(self) -> str:
-        return self._process.said() if self._process is not None else ""
 
 
 def binary() -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -399,6 +401,27 @@ def test_doctor_names_keys_and_never_shows_them() -> None:
         "calls": 1000, "tokens": None, "cost": None, "known_cost": 5.0, "seconds": 3600.0, "concurrency": None,
     }  # fmt: skip
     assert found["terminal"]["stdout"] is False
+
+
+def test_doctor_tells_where_runs_are_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    def told(**env: str) -> str:
+        (line,) = [line for line in prose("doctor", env=env).stdout.splitlines() if line.startswith("store ")]
+        return line.removeprefix("store").strip()
+
+    (tmp_path / "prose.toml").write_text("")
+    assert told() == f"{tmp_path / '.prose' / 'runs'}; no run is recorded there yet"
+    (tmp_path / "prose.toml").write_text('[runs]\nstore = "kept"\nrecord = false\n')
+    assert prose("run", "refine", "refiner=plain", "evaluator=readability", "task_brief=x", "--record").exit_code == 0
+    assert told() == f"{tmp_path / 'kept'}, as the settings file says; runs are recorded with --record alone"
+    (tmp_path / "prose.toml").write_text('[runs]\nstore = "../kept"\n')
+    assert told() == "faulty settings: `store` leads out of the folder of its file"
+    url = "postgresql://me:secret-word@db.example/runs"
+    (tmp_path / "prose.toml").write_text("")
+    psycopg = f"psycopg {version('psycopg')}" if find_spec("psycopg") else "psycopg is not installed"
+    assert told(PROSE_STORE=url) == f"postgresql://me@db.example/runs, as PROSE_STORE says; {psycopg}"
+    assert "secret-word" not in prose("doctor", "--json", env={"PROSE_STORE": url}).output
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

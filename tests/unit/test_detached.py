@@ -12,12 +12,13 @@ from uuid import uuid4
 
 import attrs
 import pytest
+from dying_store import DyingStore
 from servers.temporal import TemporalServer
 
 from prose_lang import Engine, Limits, ref
 from prose_lang.diagnostics import CheckError, RunError
 from prose_lang.engine.evaluating import evaluations
-from prose_lang.journal import Store, open_store
+from prose_lang.journal import Store, StoreError, open_store
 from prose_lang.transports import RunTask
 from prose_lang.transports.performing import Performer
 
@@ -216,6 +217,48 @@ def test_a_run_that_somebody_works_on_is_left_to_others(store: Store) -> None:
         asyncio.run(evaluated(store, task, {"work": lambda n: n}))
     hold.release()
     assert store.run(task.run).status == "running"
+
+
+@pytest.mark.parametrize("left", range(0, 9, 2))
+def test_a_run_whose_store_goes_away_is_given_back_and_gone_on_with(store: Store, tmp_path: Path, left: int) -> None:
+    deeds: list[int] = []
+
+    def work(n: int) -> int:
+        deeds.append(n)
+        return n * 10
+
+    task = handed_over(store, {"helper": "work", "items": [1, 2, 3]})
+    failing: Any = DyingStore(tmp_path / "store", left)
+    with pytest.raises(StoreError, match="was killed"):
+        asyncio.run(evaluated(failing, task, {"work": work}))
+    assert store.run(task.run).status == "running"  # as if the worker had died
+    assert not store.held(task.run)
+    failing.left = 1000
+    assert asyncio.run(evaluated(failing, task, {"work": work})) == "ok"
+    assert json.loads(store.run(task.run).outcome or "")["value"] == {"done": [10, 20, 30], "last": 10000}
+    assert sorted(deeds) == [1, 2, 3, 1000]  # what was answered is in the store, whatever the record knows
+
+
+def test_a_run_that_an_engine_could_not_serve_is_given_back_and_gone_on_with(store: Store) -> None:
+    task = handed_over(store, {"helper": "work", "items": [1]})
+
+    class Away:
+        async def open(self) -> None: ...
+
+        async def call(self, sent: Any, store: Any = None) -> Any:
+            raise RunError("P504", "Temporal does not answer")
+
+        async def start(self, task: RunTask) -> None: ...
+
+        def let_go(self) -> None: ...
+
+    def engine_of(*, model: Any, **how: Any) -> Engine:
+        return Engine(services={"work": lambda n: n}, on_store_error="stop", **how)
+
+    with pytest.raises(RunError, match="does not answer"):
+        asyncio.run(evaluations(store, Away, engine_of)(task).run())
+    assert asyncio.run(evaluated(store, task, {"work": lambda n: n})) == "ok"
+    assert store.run(task.run).status == "ok"
 
 
 @pytest.mark.parametrize("bound", ["cmd:rm", "py:os:remove", 5, ["x.prose.md"]])

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from servers.stores import Place, ended, entry, record, source
+from servers.stores import Place, code_of, ended, entry, record, source
 
 from prose_lang.journal import (
     DAMAGED,
@@ -21,21 +21,6 @@ from prose_lang.journal import (
 )
 from prose_lang.journal.port import LARGE
 from prose_lang.journal.records import Decided, Warned
-
-
-@pytest.fixture
-def store(place: Place) -> Store:
-    """A store with the run `one`."""
-    made = place.open()
-    made.create(record("one"), [source("one")])
-    return made
-
-
-def code_of(call: Any, *given: Any) -> str:
-    with pytest.raises(StoreError) as caught:
-        call(*given)
-    return caught.value.code
-
 
 # --- damage ----------------------------------------------------------------------------------------------------------
 

@@ -9,34 +9,14 @@ import time
 from typing import Any
 
 import pytest
-from servers.stores import Place, ended, entry, record, source
+from servers.stores import Place, code_of, ended, entry, keys, record, source
 
 from prose_lang.journal import (
     Begun,
     Ended,
-    Entry,
     Store,
     StoreError,
 )
-
-
-@pytest.fixture
-def store(place: Place) -> Store:
-    """A store with the run `one`."""
-    made = place.open()
-    made.create(record("one"), [source("one")])
-    return made
-
-
-def code_of(call: Any, *given: Any) -> str:
-    with pytest.raises(StoreError) as caught:
-        call(*given)
-    return caught.value.code
-
-
-def keys(entries: list[Entry]) -> list[str]:
-    return [one.key for one in entries]
-
 
 # --- holds and threads -----------------------------------------------------------------------------------------------
 
