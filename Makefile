@@ -48,8 +48,9 @@ help:
 demo: $(or $(wildcard $(DEV)),$(RUNTIME))
 	$(VENV)/bin/prose run refine refiner=plain evaluator=readability task_brief=@examples/memo.txt
 
+# On all processors: files and tests depend on nothing of each other.
 test: $(DEV)
-	$(PY) -m pytest $(ARGS)
+	$(PY) -m pytest -n auto --dist worksteal $(ARGS)
 
 check: $(DEV)
 	$(VENV)/bin/ruff check
