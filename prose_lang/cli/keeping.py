@@ -13,6 +13,7 @@ What a store keeps and how it is read back is `journal/` and `engine/recording.p
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -109,9 +110,13 @@ def location(keeping: Keeping, terminal: Terminal) -> Location:
 
     folder = Path.cwd()
     settings = record_settings(folder, terminal.environ)
-    said = keeping.store or terminal.environ.get(STORE)
-    if said:
+    if keeping.store is not None and not keeping.store.strip():
+        raise click.UsageError("--store needs a folder or a URL, and is empty")
+    said = (terminal.environ.get(STORE) if keeping.store is None else keeping.store) or ""
+    if said.strip():
         _hide_password(said, terminal)
+        if said.startswith("~"):  # quoted, or of a file of variables: no shell has replaced it
+            said = os.path.expanduser(said)
         return Location(said, settings, ours=False, by="--store" if keeping.store else STORE)
     if settings.store is not None:
         return Location(settings.store, settings, ours=True, by="the settings file")

@@ -11,6 +11,9 @@ EXIT: Mapping[str, int] = MappingProxyType(
     {"ok": 0, "failed": 1, "invalid": 2, "limited": 3, "waiting": 4, "interrupted": 130}
 )
 
+#: Commands whose `--json` is one object about a run, also where there is none to tell of.
+_MACHINE = ("run", "resume", "answer", "replay", "trace")
+
 #: What a shell reports of a program whose reader went away.
 BROKEN_PIPE = 141
 
@@ -63,7 +66,7 @@ def machine_format(arguments: Sequence[str]) -> str | None:
     words = list(arguments)
     if "--" in words:
         words = words[: words.index("--")]
-    if next((word for word in words if not word.startswith("-")), None) not in ("run", "resume", "answer"):
+    if next((word for word in words if not word.startswith("-")), None) not in _MACHINE:
         return None
     found = None
     for index, word in enumerate(words):

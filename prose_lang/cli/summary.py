@@ -49,13 +49,25 @@ def result_text(
     *,
     recalled: bool = False,
 ) -> str:
-    """What a call gave, in how long, in `room` columns. Without an attempt it came from the cache."""
+    """What a call gave, or the text of its `error`, in how long, in `room` columns. Without an attempt it came from the
+    cache."""
     again = f", {attempts} attempts" if attempts > 1 else "" if attempts or error is not None else ", from the cache"
     took = f"({seconds:.2f} s{again}{', read back' if recalled else ''})"
     left = max(20, room - len(took) - 2)
     # Redacted before it is cut: half a secret would not be recognised.
-    gist = brief(redactor.value(value), left) if error is None else clipped(redactor.text(f"failed: {error}"), left)
+    gist = brief(redactor.value(value), left) if error is None else clipped(redactor.text(error), left)
     return f"{gist}  {took}"
+
+
+def error_text(code: str | None, message: str, *, cancelled: bool = False) -> str:
+    """Why a call gave no value, in the words of `prose trace`.
+
+    >>> error_text("P411", "a person has to answer: Well?"), error_text("P406", "no paper")
+    ('waits for a person: Well?', 'failed: no paper')
+    """
+    if code == "P411":
+        return f"waits for a person: {message.removeprefix('a person has to answer: ')}"
+    return "cut off" if cancelled else f"failed: {message}"
 
 
 def name_text(address: str, service: str) -> str:
@@ -97,7 +109,10 @@ def _calls(calls: Sequence[CallRecord], terminal: Terminal) -> Iterator[str]:
         label = clipped(place, 30) if place != before else ""
         before = place
         name = name_text(call.address, call.service)
-        error = call.error["message"] if call.error is not None else None
+        error = None
+        if call.error is not None:
+            cancelled = call.error["name"] == "cancelled"
+            error = error_text(call.error["code"], call.error["message"], cancelled=cancelled)
         gave = result_text(
             call.value, error, call.attempts, call.seconds, room, terminal.redactor, recalled=call.recalled
         )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import traceback
 
 from prose_lang.cli.places import passes
-from prose_lang.cli.summary import name_text, result_text
+from prose_lang.cli.summary import error_text, name_text, result_text
 from prose_lang.cli.terminal import Terminal
 from prose_lang.cli.values import clipped
 from prose_lang.diagnostics.visible import visible
@@ -57,7 +58,8 @@ def traceback_lines(error: BaseException) -> list[str]:
 def _message(error: BaseException | None) -> str | None:
     if error is None:
         return None
-    return str(error) or "it was cancelled"
+    cancelled = isinstance(error, asyncio.CancelledError)
+    return error_text(getattr(error, "code", None), str(error), cancelled=cancelled)
 
 
 def _answer(outcome: object) -> str:

@@ -38,6 +38,8 @@ class Link:
         with self.failing("opened"):
             if "\0" in str(folder):
                 raise StoreError("P501", "the folder of run records has a NUL in its name")
+            if self.folder.is_file():
+                raise StoreError("P501", f"`{self.address}` is a file, and run records are kept in a folder")
             if not make and not self.path.is_file():
                 raise StoreError("P501", f"there are no run records in `{self.address}`")
             if make:

@@ -84,10 +84,10 @@ class Writer:
                     break
                 batches.append(batch)
                 count += len(batch.changes)
-            self._write(batches)
             with self._lock:
                 self._held -= count
                 self._lock.notify_all()
+            self._write(batches)
 
     def _write(self, batches: list[_Batch]) -> None:
         going = [batch for batch in batches if batch.pen.failure is None]

@@ -143,7 +143,7 @@ def test_an_interrupted_run_tells_a_person_what_was_done(folder: Path) -> None:
     process.send_signal(signal.SIGINT)
     stdout, stderr = process.communicate(timeout=20)
     assert (process.returncode, stdout) == (130, "")
-    assert stderr.splitlines()[0].startswith("round 1  worker (waiting)  failed: the call was cancelled")
+    assert stderr.splitlines()[0].startswith("round 1  worker (waiting)  cut off  (")
     *_, said, command = stderr.splitlines()
     assert said == "interrupted"
     assert re.fullmatch(r"go on with: prose resume \S+ --services mine\.py", command)

@@ -264,6 +264,26 @@ return log
     assert said(judge="drop").value == ["fine", "drop"]
 
 
+def test_the_built_in_person_in_the_place_of_the_judge(tmp_path: Path) -> None:
+    body = """\
+let said = call ask
+  question: "well?"
+if said approves:
+  return "sent"
+return "kept"
+"""
+    run = waiting(tmp_path, body).run_id
+    failed = answer(tmp_path, run, text=True, ask="yes, send it")
+    assert (failed.status, failed.error and failed.error.code) == ("failed", "P403")
+    made = Engine(services={"ask": asking}, judge="person", store=tmp_path)
+    asked = run_virtual(made.resuming.outcome_async(run, {}))
+    assert asked.status == "waiting"
+    assert asked.error is not None
+    assert asked.error.message.startswith("a person has to answer: Does this hold? said approves\n")
+    assert asked.error.hint == "show it to somebody; `prose answer RUN judge=…` goes on with what they say"
+    assert run_virtual(made.answer_async(run, {"judge": True})).value == "sent"
+
+
 def test_a_secret_is_no_answer_that_can_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OTHER_API_KEY", "sk-12345678")
     run = waiting(tmp_path, 'return call ask\n  question: "key?"\n').run_id

@@ -42,6 +42,23 @@ def recorded(folder: str) -> int:
 # --- where -----------------------------------------------------------------------------------------------------------
 
 
+def test_odd_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert where(Keeping(store="~/kept")) == "../kept"
+    assert where(PROSE_STORE="~/kept") == "../kept"
+    assert where(PROSE_STORE=" ") == "../data/prose/runs"
+    for empty in ("", " "):
+        refused = run("--store", empty)
+        assert (refused.exit_code, refused.stdout) == (2, "")
+        assert refused.stderr.startswith("error: --store needs a folder or a URL, and is empty\n")
+    Path("a-file").write_text("x")
+    refused = run("--store", "a-file")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    message = "`a-file` is a file, and run records are kept in a folder"
+    assert refused.stderr == f"error[P501] record-unreadable: {message}\n"
+    assert os.listdir() == ["a-file"]
+
+
 def test_the_first_place_that_is_said_counts() -> None:
     assert where() == "../data/prose/runs"
     Path(".prose").mkdir()

@@ -484,6 +484,15 @@ def test_a_page_that_cannot_be_written(ran: dict[str, Any]) -> None:
     assert result.stderr.startswith("error[P103]")
     assert "`nowhere/run.html` cannot be written: no such file or directory" in result.stderr
     both = prose("trace", "--html", "x.html", "--json")
-    assert both.exit_code == 2
-    assert both.stderr.startswith("error: --html is a form of its own: leave --json and --call out\n")
+    assert (both.exit_code, both.stderr) == (2, "")
+    error = json.loads(both.stdout)["error"]
+    assert (error["name"], error["message"]) == ("usage", "--html is a form of its own: leave --json and --call out")
     assert not Path("x.html").exists()
+
+
+@pytest.mark.parametrize("command", ["trace", "replay"])
+def test_json_is_one_object_where_there_is_no_such_run(ran: dict[str, Any], command: str) -> None:
+    result = prose(command, "nobody", "--json")
+    assert (result.exit_code, result.stderr) == (2, "")
+    told = json.loads(result.stdout)
+    assert (told["run_id"], told["status"], told["error"]["code"]) == (None, "invalid", "P501")

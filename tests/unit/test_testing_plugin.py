@@ -366,4 +366,7 @@ def test_a_session_without_prose_imports_nothing_but_the_plugin(scenarios: pytes
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=scenarios.path, capture_output=True, text=True, timeout=60, check=True
     )
-    assert done.stdout.splitlines()[-2:] == ["prose_lang prose_lang.testing prose_lang.testing.plugin", ""]
+    assert done.stdout.splitlines()[-2:] == [
+        "prose_lang prose_lang.testing prose_lang.testing.plugin prose_lang.version",
+        "",
+    ]

@@ -20,7 +20,8 @@ async def person(question: str, **given: Any) -> NoReturn:
     """Stop the run, which then waits for a person (P411, exit status 4): the built-in partner of `human-gate`.
 
     `question` is what to ask. Whatever else it is given is what the answer is about, and stands below the question.
-    `catch`, `retry` and `on-fail` do not see the stop, so nothing is decided in the person's place (L27).
+    `catch`, `retry` and `on-fail` do not see the stop, so nothing is decided in the person's place (L27). In the place
+    of the judge (`--judge person`) it asks whether a condition holds, or which option is chosen.
 
     >>> import asyncio
     >>> from prose_lang import WaitingError
@@ -32,18 +33,34 @@ async def person(question: str, **given: Any) -> NoReturn:
     a person has to answer: May it be sent?
     proposal: Dear all
     """
-    if not isinstance(question, str) or not question.strip():
+    asked, name = _of_judge(question, given) or (question, "person")
+    if not isinstance(asked, str) or not asked.strip():
         raise ValueError("person: `question` must be a text that asks something")
     lines = [
-        f"a person has to answer: {question.strip()}",
+        f"a person has to answer: {asked.strip()}",
         *(f"{name}: {_shown(what)}" for name, what in given.items()),
     ]
     raise WaitingError(
         "P411",
         "\n".join(lines),
         service="person",
-        hint="show it to somebody; `prose answer RUN person=…` goes on with what they say",
+        hint=f"show it to somebody; `prose answer RUN {name}=…` goes on with what they say",
     )
+
+
+def _of_judge(question: object, given: dict[str, Any]) -> tuple[str, str] | None:
+    """What a judge is asked, and the name by which it is answered; None for a call. What is asked is `given` no more.
+
+    >>> _of_judge(None, {"condition": "the plan is safe", "values": {"plan": "walk"}})
+    ('Does this hold? the plan is safe', 'judge')
+    """
+    if question is not None:
+        return None
+    if isinstance(given.get("condition"), str):
+        return f"Does this hold? {given.pop('condition')}", "judge"
+    if isinstance(given.get("criteria"), str) and "options" in given:
+        return f"Which of the options? {given.pop('criteria')}", "judge"
+    return None
 
 
 def _shown(value: object) -> str:
