@@ -218,6 +218,7 @@ class TemporalDispatch:
 
         client = await self._client()
         starting = asyncio.ensure_future(self._start(client, task, data))
+        starting.add_done_callback(_heard)
         try:
             handle = await asyncio.shield(starting)
             found = await handle.result()
@@ -284,6 +285,7 @@ class TemporalDispatch:
         known = link.client
         if known is None or (known.done() and (known.cancelled() or known.exception() is not None)):
             known = link.client = asyncio.create_task(connected(self.address, self.namespace))
+            known.add_done_callback(_heard)
         return await asyncio.shield(known)
 
 
@@ -337,6 +339,12 @@ def _failed(cause: BaseException | None, task: Task) -> Answer:
     else:
         reason = f"Temporal gave the call up: {cause}"
     raise ServiceError("P406", reason, service=task.service)
+
+
+def _heard(done: asyncio.Future[Any]) -> None:
+    """What fails once nobody waits for it any more is no news: without this asyncio would print it."""
+    if not done.cancelled():
+        done.exception()
 
 
 async def _cancel(starting: asyncio.Future[ActivityHandle[Any]]) -> None:

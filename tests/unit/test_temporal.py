@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -333,6 +334,45 @@ def test_switched_off_live_calls_stay_off(place: Place) -> None:
     with pytest.raises(ProseError) as raised:
         run(main())
     assert raised.value.code == "P410"
+
+
+def test_what_fails_after_its_call_was_cancelled_is_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("temporalio")
+    from prose_lang.transports import temporal
+
+    printed: list[Any] = []
+
+    class Client:
+        def __init__(self) -> None:
+            self.asked, self.away = asyncio.Event(), asyncio.Event()
+
+        async def start_activity(self, *_: Any, **__: Any) -> Any:
+            self.asked.set()
+            await self.away.wait()
+            raise OSError("no line")
+
+    async def main() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: printed.append(context))
+        client = Client()
+
+        async def connected(*_: Any) -> Client:
+            return client
+
+        monkeypatch.setattr(temporal, "connected", connected)
+        dispatch = temporal.TemporalDispatch("q", address="127.0.0.1:1")
+        calling = asyncio.create_task(dispatch.call(task(n=1)))
+        await client.asked.wait()
+        dispatch.let_go()
+        calling.cancel()
+        await asyncio.wait({calling})
+        assert calling.cancelled()
+        client.away.set()
+        for _ in range(3):
+            await asyncio.sleep(0)
+        gc.collect()
+
+    run(main())
+    assert printed == []
 
 
 # --- once ------------------------------------------------------------------------------------------------------------
