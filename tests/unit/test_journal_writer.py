@@ -393,5 +393,5 @@ def test_what_waits_to_be_written_is_bounded(noted: Noted, monkeypatch: pytest.M
         assert writer._held == 0
 
     asyncio.run(main())
-    assert most == 60
+    assert most in (50, 60)  # ten may be being written already
     assert [key for group in noted.keys for key in group] == [f"k{number}" for number in range(200)]

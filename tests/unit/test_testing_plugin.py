@@ -367,6 +367,5 @@ def test_a_session_without_prose_imports_nothing_but_the_plugin(scenarios: pytes
         [sys.executable, "-c", code], cwd=scenarios.path, capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout.splitlines()[-2:] == [
-        "prose_lang prose_lang.testing prose_lang.testing.plugin prose_lang.version",
-        "",
-    ]
+        "prose_lang prose_lang.testing prose_lang.testing.plugin prose_lang.version", ""
+    ]  # fmt: skip
