@@ -49,8 +49,10 @@ def result_text(
     *,
     recalled: bool = False,
 ) -> str:
-    """What a call gave, or the text of its `error`, in how long, in `room` columns. Without an attempt it came from the
-    cache."""
+    """What a call gave, or the text of its `error`, in how long, in `room` columns.
+
+    Without an attempt it came from the cache.
+    """
     again = f", {attempts} attempts" if attempts > 1 else "" if attempts or error is not None else ", from the cache"
     took = f"({seconds:.2f} s{again}{', read back' if recalled else ''})"
     left = max(20, room - len(took) - 2)

@@ -421,7 +421,12 @@ class PostgresStore:
         found = cached_of(rows[0]) if rows else None
         if found is None:
             return None
-        return found._replace(request=self._whole(found.request), result=self._whole(found.result))
+        try:
+            return found._replace(request=self._whole(found.request), result=self._whole(found.result))
+        except StoreError as error:  # a content is missing or damaged: it can be had again by asking
+            if error.code != "P501":
+                raise
+            return None
 
     def put_cached(self, cached: Cached) -> None:
         files: dict[str, bytes] = {}

@@ -96,11 +96,14 @@ def finish(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def await_file(path: Path) -> str:
+def await_file(path: Path, *, written: bool = False) -> str:
+    """What a file holds once it is there, or once something is `written` to it: it is made a moment before."""
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         with contextlib.suppress(FileNotFoundError):
-            return path.read_text()
+            text = path.read_text()
+            if text or not written:
+                return text
         time.sleep(0.01)
     raise AssertionError(f"{path.name} never came")
 
@@ -120,7 +123,7 @@ def await_file(path: Path) -> str:
 def test_an_interrupt_ends_the_run_and_its_processes(folder: Path, worker: str, number: signal.Signals) -> None:
     given = f"worker=cmd:{sys.executable} child.py" if worker == "command" else f"worker={worker}"
     process = start(folder, "run", "steps.prose.md", "--services", "mine.py", given, "--json")
-    child = await_file(folder / "started")
+    child = await_file(folder / "started", written=worker == "command")
     began = time.monotonic()
     process.send_signal(number)
     stdout, stderr = process.communicate(timeout=20)
@@ -131,8 +134,6 @@ def test_an_interrupt_ends_the_run_and_its_processes(folder: Path, worker: str, 
     if worker == "waiting":
         assert (folder / "cleaned").exists()
     if worker == "command":
-        while not child:  # made before it is written to
-            child = (folder / "started").read_text()
         with pytest.raises(ProcessLookupError):
             os.kill(int(child), 0)
 

@@ -347,7 +347,7 @@ def test_only_what_is_answered_goes_on(prose: Prose) -> None:
     assert f"`asker` waits at {addresses[1]}: well?" in several.stderr
     second = prose("answer", "latest", f'{addresses[1]}:={{"decision": "approve", "note": "B"}}', *given)
     assert (second.exit_code, go_on(second)[2:-2]) == (4, [f"{addresses[0]}=…", f"{addresses[2]}=…"])
-    plain = json.loads(prose("answer", "latest", f'{addresses[0]}={{"note": "no"}}', *given, "--json").stdout)
+    plain = json.loads(prose("answer", "latest", f'{addresses[0]}={{"decision": "no"}}', *given, "--json").stdout)
     assert plain["error"]["hint"].splitlines()[-1] == f"prose answer {plain['run_id']} asker=… --script ask.yaml"
     last = prose("answer", "latest", "decision=approve", "note=C", *given, "-q")
     assert (last.exit_code, last.stdout) == (0, "- a: no\n- b: B\n- c: C\n")
@@ -358,8 +358,8 @@ def test_only_what_is_answered_goes_on(prose: Prose) -> None:
     [
         (["nobody=1"], "`nobody` is neither what waits nor a field that is read of the answer"),
         (["decision=approve", "nte=x"], "did you mean `note`?"),
-        (["asker:=1", "delegation/0.parallel[0]/0.call:asker:=2"], "answer the same call"),
-        (["asker=yes"], "`asker` is to be an object, for the program reads"),
+        (["asker:=1", "delegation/0.parallel[0]/0.call:asker=2"], "answer the same call"),
+        (["asker=yes"], "`asker` is to be an object, for the program reads note, decision of it"),
         (["asker"], "`asker` is not NAME=VALUE"),
         (["asker=1", "asker=2"], "`asker` is answered twice"),
         (["asker:={"], "`asker` is not valid JSON"),

@@ -126,6 +126,18 @@ def test_a_damaged_answer_is_asked_for_again(place: Place, store: Store) -> None
     assert store.cached("good") == good
 
 
+def test_an_answer_whose_content_is_missing_is_asked_for_again(place: Place, store: Store) -> None:
+    large = '"' + "x" * LARGE + '"'
+    store.put_cached(Cached("large", "s", "1", large, "{}", 5.0))
+    assert store.cached("large") == Cached("large", "s", "1", large, "{}", 5.0)
+    digest = digest_of(large.encode())
+    if place.postgres:
+        place.sql("DELETE FROM <files>")
+    else:
+        Path(place.where, "files", digest[:2], digest[2:]).unlink()
+    assert store.cached("large") is None
+
+
 def test_a_missing_or_damaged_content_is_told(place: Place, store: Store) -> None:
     large = '"' + "x" * LARGE + '"'
     store.write([Ended("one", ended(entry("k"), large)), Ended("one", ended(entry("l")))])

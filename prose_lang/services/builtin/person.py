@@ -20,8 +20,8 @@ async def person(question: str, **given: Any) -> NoReturn:
     """Stop the run, which then waits for a person (P411, exit status 4): the built-in partner of `human-gate`.
 
     `question` is what to ask. Whatever else it is given is what the answer is about, and stands below the question.
-    `catch`, `retry` and `on-fail` do not see the stop, so nothing is decided in the person's place (L27). In the place
-    of the judge (`--judge person`) it asks whether a condition holds, or which option is chosen.
+    `catch`, `retry` and `on-fail` do not see the stop, so nothing is decided in the person's place (L27).
+    In the place of the judge (`--judge person`) it asks whether a condition holds, or which option is chosen.
 
     >>> import asyncio
     >>> from prose_lang import WaitingError
