@@ -291,7 +291,7 @@ def no_database(store: Path) -> str:
 
 def no_folder(store: Path) -> str:
     store.write_text("a file")
-    return "cannot be opened"
+    return "is a file, and run records are kept in a folder"
 
 
 def a_folder(store: Path) -> str:
