@@ -23,7 +23,7 @@ def test_threads_are_reused_and_grow_on_demand() -> None:
         alone = set()
         for _ in range(3):
             alone.add(await pool.run(threading.get_ident))
-            while not pool._idle:  # a thread gives its result before it is free again
+            while not pool._idle:  # noqa: ASYNC110 - a thread gives its result before it is free again
                 await asyncio.sleep(0)
 
         def meet() -> int:
