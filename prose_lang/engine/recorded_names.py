@@ -7,11 +7,10 @@ the machine import code, run a command or spend money.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from shlex import quote
 from typing import Any
 
-from prose_lang.cassettes.nearest import values_compared
 from prose_lang.diagnostics import CheckError, Diagnostic, ProseError
 from prose_lang.diagnostics.redact import Redactor
 from prose_lang.engine.given import Given
@@ -119,19 +118,3 @@ def must_be_given_again(recorded: Mapping[str, Any]) -> list[tuple[str, str]]:
         if any(service["again"] for service in several):
             found.append((name, ",".join(service["text"] for service in several)))
     return found
-
-
-def inputs_compared(recorded: Mapping[str, Any], inputs: Mapping[str, Value], redactor: Redactor) -> list[str]:
-    """How the values that are given now differ from those of the record."""
-    now = {name: redactor.value(handout(value)) for name, value in inputs.items() if not isinstance(value, ServiceRef)}
-    before = recorded["values"]
-    return [] if now == before and _kinds(now) == _kinds(before) else values_compared(before, now)
-
-
-def _kinds(value: Any) -> Any:
-    """The kinds of a value's parts: true is not 1."""
-    if isinstance(value, dict):
-        return {name: _kinds(part) for name, part in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_kinds(part) for part in value]
-    return isinstance(value, bool)
