@@ -131,14 +131,13 @@ def about(
 
 
 class Recording:
-    """The record of one run while it is under way. `failure` tells why there is none, or why it breaks off."""
+    """The record of one run while it is under way."""
 
     def __init__(self, run: str, store: Store | None, journal: Journal | None, hold: Hold | None) -> None:
         self.run = run
         self.store = store
         self.journal = journal
         self.hold = hold
-        self.failure: StoreError | None = None
         self.before = 0.0
         self.spent: list[Spent] = []
         self.continued = False
@@ -154,17 +153,16 @@ class Recording:
         told: Callable[[StoreError], None],
         continued: Continued | None,
     ) -> Recording:
-        """Begin, or go on. Raises StoreError where the engine stops for it."""
-        made = cls(run, None, None, continued.hold if continued is not None else None)
+        """Begin, or go on; `told` hears why there is no record, or why it breaks off.
 
-        def lost(error: StoreError) -> None:
-            made.failure = error
-            told(error)
+        Raises StoreError where the engine stops for it.
+        """
+        made = cls(run, None, None, continued.hold if continued is not None else None)
 
         if continued is not None and continued.frozen:
             made.store = records.store
             reading = Reading(Reader(made.store, run), frozen=True)
-            made.journal = Journal(run, None, redactor, lost, reading=reading)
+            made.journal = Journal(run, None, redactor, told, reading=reading)
             return made
         try:
             made.store = await asyncio.to_thread(_open, records, made, pattern, what, continued)
@@ -174,12 +172,12 @@ class Recording:
                 made.hold.release()
             if records.stop or continued is not None:
                 raise
-            lost(error)
+            told(error)
             return made
         reading = Reading() if continued is None else Reading(
             Reader(made.store, run), accept=continued.accept, again=continued.again, changed=continued.changed
         )  # fmt: skip
-        made.journal = Journal(run, pen, redactor, lost, reading=reading, stop=records.stop)
+        made.journal = Journal(run, pen, redactor, told, reading=reading, stop=records.stop)
         if continued is not None:
             made.continued = True
             made.before = continued.record.seconds
